@@ -27,7 +27,12 @@ version=$(sed -n 2p "$kept")
 dctcp="dctcp mark 20 1"
 reno="reno drop 50 0"
 sack="reno drop 50 1"
-linux="cwr_above whole_packets prr" # true, of DCTCP's
+cubic="cubic drop 50 1"
+# what is set here, by the name of the change
+declare -A settings_of=(
+	[linux]="/tcp/control/dctcp/rules=linux"
+	[rack]="/tcp/recovery=rack /tcp/handshake_rtt=true /tcp/tlp_ack_delay=200ms /tcp/tlp_slack=8ms /tcp/control/cubic/slow_start=hystart"
+)
 arrangements="1 2 3 4 5"
 
 # case | experiment | size of its flows, or all | of the kernel | changes here | bounds of mean | of p99 | of marks, or none
@@ -43,21 +48,28 @@ long beside short         |mixed |9000000|$dctcp|      |0.97 1.03|0.95 1.05|0.60
 100 kB beside long        |mixed |100000 |$dctcp|      |0.97 1.08|0.95 1.05|
 two long, one joins       |join  |5000000|$dctcp|      |0.97 1.03|0.95 1.05|0.60 0.90
 joins them                |join  |2000000|$dctcp|      |1.02 1.25|1.02 1.25|
-eight, Linux's rules      |eight |       |$dctcp|$linux|0.97 1.03|0.95 1.05|0.90 1.10
-incast, Linux's rules     |incast|       |$dctcp|$linux|0.97 1.03|0.95 1.05|0.90 1.10
-100 kB, Linux's rules     |mixed |100000 |$dctcp|$linux|0.90 1.03|0.95 1.05|0.85 1.10
-joins, Linux's rules      |join  |2000000|$dctcp|$linux|0.97 1.10|0.95 1.12|0.90 1.10
+eight, Linux's rules      |eight |       |$dctcp|linux |0.97 1.03|0.95 1.05|0.90 1.10
+incast, Linux's rules     |incast|       |$dctcp|linux |0.97 1.03|0.95 1.05|0.90 1.10
+100 kB, Linux's rules     |mixed |100000 |$dctcp|linux |0.90 1.03|0.95 1.05|0.85 1.10
+joins, Linux's rules      |join  |2000000|$dctcp|linux |0.97 1.10|0.95 1.12|0.90 1.10
 NewReno, four             |four  |       |$reno|      |0.97 1.05|0.95 1.05|
 NewReno, incast           |incast|       |$reno|      |0.78 0.90|0.68 0.82|
-NewReno, incast, SACK there|incast|       |$sack|      |0.97 1.05|1.08 1.26|
+NewReno, four, SACK       |four  |       |$sack|rack  |0.97 1.08|0.95 1.05|
+NewReno, incast, SACK     |incast|       |$sack|rack  |0.97 1.03|0.95 1.05|
+NewReno, 20 kB, SACK      |mixed |20000  |$sack|rack  |0.97 1.20|0.95 1.70|
+NewReno, 100 kB, SACK     |mixed |100000 |$sack|rack  |0.97 1.45|0.95 1.50|
+CUBIC, four               |four  |       |$cubic|rack |0.97 1.09|0.95 1.05|
+CUBIC, incast             |incast|       |$cubic|rack |0.97 1.08|0.95 1.40|
+CUBIC, 20 kB              |mixed |20000  |$cubic|rack |0.97 1.10|0.90 1.30|
+CUBIC, 100 kB             |mixed |100000 |$cubic|rack |0.97 1.18|0.70 1.05|
 CASES
 }
 
-# here EXPERIMENT CONTROL WHAT PACKETS CHANGES ARRANGEMENT SEED: lines "flow start size FCT" (us), and the marks
+# here EXPERIMENT CONTROL WHAT PACKETS NAME ARRANGEMENT SEED CHANGES: lines "flow start size FCT" (us), and the marks
 here() {
 	local out="$work/$1.$2.$5.$6.$7" flows=$work/$1.$6.csv settings=() change
-	for change in $5; do
-		settings+=(--set "/tcp/control/dctcp/$change=true")
+	for change in $8; do
+		settings+=(--set "$change")
 	done
 	if [[ $3 == mark ]]; then
 		settings+=(--set "/topology/switch/ecn/threshold=$(($4 + 1))pkt")
@@ -100,10 +112,11 @@ cases | awk -F '|' '{ split($4, s, " "); gsub(/^ +| +$/, "", $5); gsub(/ /, "", 
 	sort -u | while IFS='|' read -r experiment control what packets changes; do
 		for arrangement in $arrangements; do
 			for seed in 1 2 3 4; do
-				printf '%s\0' "$experiment" "$control" "$what" "$packets" "$changes" "$arrangement" "$seed"
+				printf '%s\0' "$experiment" "$control" "$what" "$packets" "$changes" "$arrangement" "$seed" \
+					"${changes:+${settings_of[$changes]}}"
 			done
 		done
-	done | xargs -0 -n 7 -P "$(nproc)" bash -euo pipefail -c 'here "$@"' here
+	done | xargs -0 -n 8 -P "$(nproc)" bash -euo pipefail -c 'here "$@"' here
 
 # inputs EXPERIMENT SIZE SETTINGS: checksum of what the kernel's side follows from
 inputs() {
@@ -114,14 +127,21 @@ inputs() {
 	} | sha256sum | cut -c1-16
 }
 
-# boot: the kernel's side of all cases, as files EXPERIMENT.ARRANGEMENT.CONTROL.SACK.there
+# is_kept EXPERIMENT SIZE SETTINGS: whether the kernel need not run for it
+is_kept() {
+	[[ -z ${NIGHTLY:-} ]] && grep -q "^$(inputs "$@") " "$kept"
+}
+
+# boot: the kernel's side of what is not kept, as files EXPERIMENT.ARRANGEMENT.CONTROL.SACK.there
 boot() {
-	local settings experiment arrangement
-	for arrangement in $arrangements; do
-		cases | cut -d '|' -f2,4 | sort -u | while IFS='|' read -r experiment settings; do
+	local settings experiment size arrangement
+	while IFS='|' read -r _ experiment size settings _; do
+		is_kept "${experiment// /}" "${size// /}" "$settings" && continue
+		for arrangement in $arrangements; do
 			echo "${experiment%%+( )}.$arrangement $settings"
 		done
-	done >"$work/job/cases"
+	done < <(cases) | sort -u >"$work/cases"
+	mv "$work/cases" "$work/job/cases"
 	"$peer/boot" "$work/job" >"$work/booted"
 	awk -v work="$work" '$1 == "case" { out = work "/" $2 "." $3 "." $6 ".there" }
 		$1 == "flow" { print >out }' "$work/booted"
@@ -129,7 +149,7 @@ boot() {
 
 stale=
 while IFS='|' read -r _ experiment size settings _; do
-	[[ -z ${NIGHTLY:-} ]] && grep -q "^$(inputs "${experiment// /}" "${size// /}" "$settings") " "$kept" || stale=1
+	is_kept "${experiment// /}" "${size// /}" "$settings" || stale=1
 done < <(cases)
 if [[ -n $stale ]]; then
 	if ! command -v qemu-system-x86_64 >/dev/null; then
@@ -149,12 +169,12 @@ printf '%-28s %5s  %-24s %-24s %s\n' case flows "mean (bounds)" "p99 (bounds)" "
 while IFS='|' read -r name experiment size settings changes mean p99 marks; do
 	experiment=${experiment// /} size=${size// /} control=${settings%% *} changes=${changes%%+( )}
 	sum=$(inputs "$experiment" "$size" "$settings")
-	if [[ -n $stale ]]; then
+	if ! is_kept "$experiment" "$size" "$settings"; then
 		theirs=$(statistics "$size" "$work/$experiment".*."$control.${settings##* }.there")
 	else
 		theirs=$(grep "^$sum " "$kept" | cut -d ' ' -f2-5)
 	fi
-	[[ -n $changes ]] || echo "$sum $theirs ${name%%+( )}" >>"$work/kernel.txt"
+	grep -q "^$sum " "$work/kernel.txt" || echo "$sum $theirs ${name%%+( )}" >>"$work/kernel.txt"
 	line=$(echo "$(statistics "$size" "$work/$experiment.$control.$changes".*.here) $theirs $mean $p99 $marks" |
 		awk -v name="$name" '
 			function cell(here, there, low, high,    ratio) {

@@ -479,11 +479,13 @@ static void warn_schemes(const struct scenario *scenario, struct conf_doc *doc)
 		unsigned scheme = job_group_reduces(group);
 		const struct collective_ops *ops = scheme_ops(scheme);
 		uint32_t workers = max_adding(group);
+		uint32_t servers = job_group_servers(group, workers);
 
-		if (workers >= 2 && ops->warn)
-			ops->warn(scenario->schemes[scheme], &scenario->topology, workers,
-				  job_group_servers(group, workers), doc,
-				  conf_at(doc, "/jobs/%zu/all_reduce", group->origin));
+		/* groups of ranks have their servers on hosts of their own, and are not looked at
+		 */
+		if (workers >= 2 && ops->warn && (servers || !ops->servers))
+			ops->warn(scenario->schemes[scheme], &scenario->topology, workers, servers,
+				  doc, conf_at(doc, "/jobs/%zu/all_reduce", group->origin));
 	}
 }
 

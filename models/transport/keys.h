@@ -31,6 +31,7 @@ enum timer_tag {
 	TIMER_POOL_INBOX = 15,
 	/* Tags T and T + 16 share bits 55..52 of the key; bit 51 tells them apart. So numbers of
 	 * such a pair must leave bit 51 clear, as timer_key_of_job() does. */
+	TIMER_RACK = 16 + 1, /* connection */
 	TIMER_SHARDS = 16 + 8,
 	TIMER_SHARDS_GATHER = 16 + 9,
 	TIMER_MULTICAST = 16 + 10,

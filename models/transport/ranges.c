@@ -65,3 +65,12 @@ uint64_t ranges_bytes(const struct ranges *ranges)
 		bytes += ranges->items[i].end - ranges->items[i].begin;
 	return bytes;
 }
+
+bool ranges_hold(const struct ranges *ranges, uint64_t at)
+{
+	size_t i = ranges->count;
+
+	while (i > 0 && ranges->items[i - 1].begin > at)
+		i--;
+	return i > 0 && at < ranges->items[i - 1].end;
+}

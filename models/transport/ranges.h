@@ -31,6 +31,9 @@ static inline void ranges_clear(struct ranges *ranges)
 /* Adds [begin, end), merging what overlaps or touches. */
 void ranges_add(struct ranges *ranges, uint64_t begin, uint64_t end);
 
+/* Whether the byte at `at` is in one of them. */
+bool ranges_hold(const struct ranges *ranges, uint64_t at);
+
 /* Bytes of all intervals. */
 uint64_t ranges_bytes(const struct ranges *ranges);
 

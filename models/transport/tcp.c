@@ -2,11 +2,13 @@
 
 #include "base/mem.h"
 #include "core/parts.h"
-#include "transport/tcp_conn.h"
 #include "transport/keys.h"
+#include "transport/tcp_sack.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+
+static const char *const recovery_names[] = { "newreno", "sack", "rack", NULL };
 
 static const struct conf_row tcp_rows[] = {
 	CONF_INT("mss", struct tcp_conf, mss, "1460", 64, 9000, "Payload bytes of a full segment.",
@@ -25,6 +27,17 @@ static const struct conf_row tcp_rows[] = {
 		  "Longest wait of a delayed ACK (ack_every above 1).", "our choice"),
 	CONF_BYTES("max_window", struct tcp_conf, max_window, CONF_OPTIONAL, 1460, 0,
 		   "Upper bound of the window (receive buffer)."),
+	CONF_ENUM("recovery", struct tcp_conf, recovery, "newreno", recovery_names,
+		  "How losses are found and repaired: newreno; sack; rack: RACK-TLP, as Linux.",
+		  "our choice: as the papers"),
+	CONF_BOOL("handshake_rtt", struct tcp_conf, handshake_rtt, "false",
+		  "A connection begins with the round trip of the idle path, as from a handshake.",
+		  "our choice: the first segment measures it"),
+	CONF_TIME("tlp_ack_delay", struct tcp_conf, tlp_ack_delay, "0s", 0, PS_PER_S,
+		  "Added to the time until a tail loss probe when one segment is under way.",
+		  "our choice: no delayed ACKs; Linux: 200 ms"),
+	CONF_TIME("tlp_slack", struct tcp_conf, tlp_slack, "0s", 0, PS_PER_S,
+		  "Added when more are.", "RFC 8985; Linux: two ticks"),
 	CONF_OBJECT("control", struct tcp_conf, control, "{}", &cc_table,
 		    "Parameters of congestion controls."),
 	{ 0 },
@@ -119,6 +132,7 @@ void tcp_free(struct tcp *tcp)
 	for (size_t i = 0; i < tcp->count; i++) {
 		ranges_release(&tcp->conns[i]->rx.early);
 		free(tcp->conns[i]->steps);
+		tcp_sack_free(tcp->conns[i]->tx.sack);
 		free(tcp->conns[i]);
 	}
 	free(tcp->conns);

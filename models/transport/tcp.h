@@ -5,7 +5,9 @@
  * echo with RFC 8257's receiver (section 3.2) and delayed ACKs. A segment behind which the sender
  * has nothing more to send (TCP_PUSH) is acknowledged at once.
  *
- * Simplified: no handshake and no FIN (a stream starts with data), no SACK, no limited transmit, no
+ * With SACK or RACK-TLP instead of NewReno: tcp_sack.h.
+ *
+ * Simplified: no handshake and no FIN (a stream starts with data), no limited transmit, no
  * restart of an idle window, no receive window unless `max_window` is set, headers of 40 bytes
  * without options.
  *
@@ -27,13 +29,18 @@
 /* In DATA: the sender has nothing more to send at the moment. */
 enum { TCP_PUSH = PACKET_OWN(1) };
 
+enum tcp_recovery { TCP_NEWRENO, TCP_SACK, TCP_RACK };
+
 struct tcp_conf {
 	int64_t mss;
 	int64_t initial_window; /* segments */
 	sim_time min_rto, initial_rto;
 	int64_t ack_every;
 	sim_time ack_delay;
-	bytes max_window;        /* 0 = none */
+	bytes max_window; /* 0 = none */
+	int recovery;     /* enum tcp_recovery */
+	bool handshake_rtt;
+	sim_time tlp_ack_delay, tlp_slack;
 	void *control[CC_COUNT]; /* parameters of congestion controls, as cc_table */
 };
 

@@ -23,7 +23,9 @@ struct tcp_tx {
 	uint64_t recover;       /* `max` when the last recovery or timeout began; 0 = none yet */
 	uint64_t usage_end;     /* `limited` and `max_flight` are about the window up to here */
 	uint64_t max_flight;
-	double inflation; /* bytes added to the window during recovery */
+	double inflation;      /* bytes added to the window during recovery */
+	struct tcp_sack *sack; /* NULL with NewReno's recovery; owned */
+	uint64_t gone; /* of the bytes from `una` to `nxt`, not in flight: always 0 with NewReno */
 	uint32_t dupacks;
 	uint8_t flags; /* of all its segments: PACKET_ECT, PACKET_URGENT */
 	bool recovering;
@@ -46,8 +48,9 @@ struct tcp_rx {
 	struct network *net;
 	uint32_t number;
 	uint16_t generation;
-	bool ce;     /* RFC 8257: DCTCP.CE */
-	bool delays; /* cc_ops.delays of the sender's control */
+	uint16_t reported; /* reports so far, modulo 2^16 (tcp_sack.h) */
+	bool ce;           /* RFC 8257: DCTCP.CE */
+	bool delays;       /* cc_ops.delays of the sender's control */
 	/* The sender has closed, so new data is ignored. Not set if the sender closes within a
 	 * window of partitions; all its data has been acknowledged then. */
 	bool over;
@@ -63,6 +66,7 @@ struct tcp_rx {
 	sim_time echo, arrived; /* when the earliest unacknowledged segment was sent, and came */
 	struct ranges early;    /* received beyond a hole */
 	struct route route;     /* of the ACKs */
+	struct tcp_told *told;  /* where reports go; NULL with NewReno's recovery */
 };
 
 /* In a period that may repeat: the sender sent a segment, or got an ACK. */
@@ -116,6 +120,12 @@ void tcp_tx_close(struct tcp_conn *conn);
 void tcp_tx_routed(struct tcp_conn *conn, uint32_t dst);
 void tcp_tx_wake(struct tcp_conn *conn); /* call when there may be something to send */
 void tcp_tx_receive(struct tcp_conn *conn, const struct packet *ack); /* may close the connection */
+
+/* Whether so many bytes may be sent: they fit into the window, or nothing is in flight. */
+bool tcp_tx_fits(const struct tcp_conn *conn, uint64_t size);
+/* By how many of these bytes the window may grow. */
+uint64_t tcp_tx_growth(const struct tcp_tx *tx, uint64_t acked);
+void tcp_tx_arm(struct tcp_conn *conn); /* sets or stops the retransmission timer */
 
 /* tcp_rx.c */
 void tcp_rx_open(struct tcp_conn *conn, uint32_t dst, uint32_t ack_every, uint64_t key);

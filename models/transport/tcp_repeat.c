@@ -197,7 +197,7 @@ static void repeat_sender(struct tcp_conn *conn, struct repeat *repeat)
 	struct tcp_tx *tx = &conn->tx;
 	uint64_t left = tx->written - tx->nxt, mss = (uint64_t)conn->tcp->conf->mss;
 
-	if (tx->limited || tx->recovering || tx->resend || tx->una < tx->recover ||
+	if (tx->sack || tx->limited || tx->recovering || tx->resend || tx->una < tx->recover ||
 	    tx->nxt < tx->max || tx->ops->paces || tx->ops->delays || !steps_are_plain(conn))
 		repeat_never(repeat);
 	repeat_left(repeat, &left, 2 * mss); /* the last segment may be short; one to spare */

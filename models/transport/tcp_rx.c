@@ -1,6 +1,6 @@
 /* The receiver of a connection: order, acknowledgements, echo of marks. */
-#include "transport/tcp_conn.h"
 #include "transport/keys.h"
+#include "transport/tcp_sack.h"
 
 /* The time that the sender subtracts from its clock to get the round trip. A control that reacts to
  * delays needs the delay of the network alone, so this adds the time for which the receiver delayed
@@ -19,6 +19,7 @@ static void tcp_send_ack(struct tcp_rx *rx, bool ece)
 		.flow = rx->number,
 		.generation = rx->generation,
 		.size = TCP_MIN_FRAME,
+		.tag = rx->reported,
 		.kind = PACKET_ACK,
 		.flags = ece ? PACKET_ECE : 0,
 		.protocol = rx->tcp->protocol,
@@ -93,11 +94,15 @@ void tcp_rx_receive(struct tcp_conn *conn, const struct packet *packet)
 	bool in_order = packet->seq <= rx->next && ranges_empty(&rx->early);
 
 	if (packet->seq > rx->next) {
+		if (rx->told)
+			tcp_sack_report(rx, packet, ranges_hold(&rx->early, packet->seq));
 		ranges_add(&rx->early, packet->seq, end);
 	} else if (end > rx->next) {
 		rx->next = ranges_empty(&rx->early) ? end : ranges_advance(&rx->early, end);
 	} else {
 		in_order = false; /* a duplicate: the sender wants to know at once */
+		if (rx->told)
+			tcp_sack_report(rx, packet, true);
 	}
 	if (rx->net->onlooker && rx->next > before)
 		why_delivered(why_of(rx->net), rx->tcp->protocol, rx->number);
@@ -121,6 +126,8 @@ void tcp_rx_open(struct tcp_conn *conn, uint32_t dst, uint32_t ack_every, uint64
 	rx->next = 0;
 	rx->wanted = rx->mark = UINT64_MAX;
 	rx->unacked = 0;
+	rx->reported = 0;
+	rx->told = conn->tx.sack ? &conn->tx.sack->told : NULL;
 	rx->ce = false;
 	ranges_clear(&rx->early); /* keeps its memory */
 	tcp_mark(conn, false);

@@ -1,6 +1,6 @@
 /* The sender of a connection: window, retransmission, timer. */
-#include "transport/tcp_conn.h"
 #include "transport/keys.h"
+#include "transport/tcp_sack.h"
 
 #include <math.h>
 
@@ -31,13 +31,17 @@ static uint64_t window(const struct tcp_conn *conn)
 	return cap && cap < w ? cap : w;
 }
 
-/* A segment may be sent when it fits into the window, or when nothing is in flight. */
-static bool tcp_window_allows(const struct tcp_conn *conn)
+bool tcp_tx_fits(const struct tcp_conn *conn, uint64_t size)
 {
 	const struct tcp_tx *tx = &conn->tx;
-	uint64_t flight = tx->nxt - tx->una;
+	uint64_t flight = tx->nxt - tx->una - tx->gone;
 
-	return flight == 0 || flight + segment_size(conn, tx->nxt) <= window(conn);
+	return flight == 0 || flight + size <= window(conn);
+}
+
+static bool tcp_window_allows(const struct tcp_conn *conn)
+{
+	return tcp_tx_fits(conn, segment_size(conn, conn->tx.nxt));
 }
 
 static bool tcp_has_work(const struct tcp_conn *conn)
@@ -85,13 +89,13 @@ static bool window_limited(const struct tcp_conn *conn)
 	const struct tcp_tx *tx = &conn->tx;
 
 	return tx->nxt < tx->written &&
-	       tx->nxt - tx->una + segment_size(conn, tx->nxt) > congestion_window(tx);
+	       tx->nxt - tx->una - tx->gone + segment_size(conn, tx->nxt) > congestion_window(tx);
 }
 
 /* Notes how much of the window is used within a round trip (Linux, tcp_cwnd_validate()). */
 static void note_usage(struct tcp_tx *tx, bool limited)
 {
-	uint64_t flight = tx->nxt - tx->una;
+	uint64_t flight = tx->nxt - tx->una - tx->gone;
 
 	if (tx->una >= tx->usage_end || limited || (!tx->limited && flight > tx->max_flight)) {
 		tx->limited = limited;
@@ -104,7 +108,7 @@ static void note_usage(struct tcp_tx *tx, bool limited)
  * was not used up; in slow start, if half of it or less was in flight. During go-back-N after a
  * timeout, an ACK may cover much data that had arrived before, so it counts as one segment (RFC
  * 5681, section 3.1; RFC 3465, 2.3). */
-static uint64_t growth(const struct tcp_tx *tx, uint64_t acked)
+uint64_t tcp_tx_growth(const struct tcp_tx *tx, uint64_t acked)
 {
 	const struct cc *cc = &tx->cc;
 
@@ -120,8 +124,11 @@ static void tcp_arm_timer(struct tcp_conn *conn)
 {
 	struct tcp_tx *tx = &conn->tx;
 	struct sim *sim = tx->net->sim;
+	sim_time timeout = transport_timeout(tx->rto, tx->timeouts, MAX_BACKOFF);
 
-	tx->deadline = sim->now + transport_timeout(tx->rto, tx->timeouts, MAX_BACKOFF);
+	if (tx->sack)
+		timeout = tcp_sack_timeout(conn, timeout);
+	tx->deadline = sim->now + timeout;
 	/* a timer that fires before the deadline may stay: its handler sets it again */
 	if (tx->timer_at <= tx->deadline)
 		return;
@@ -133,6 +140,14 @@ static void tcp_stop_timer(struct tcp_conn *conn)
 {
 	conn->tx.timer_at = SIM_TIME_MAX;
 	timer_cancel(conn->tx.net->sim, &conn->tx.timer);
+}
+
+void tcp_tx_arm(struct tcp_conn *conn)
+{
+	if (conn->tx.una < conn->tx.max)
+		tcp_arm_timer(conn);
+	else
+		tcp_stop_timer(conn);
 }
 
 static void fill_segment(struct tcp_conn *conn, uint64_t seq, uint64_t payload,
@@ -160,8 +175,43 @@ static void fill_segment(struct tcp_conn *conn, uint64_t seq, uint64_t payload,
 	}
 }
 
+static void send_new(struct tcp_conn *conn, struct packet *packet)
+{
+	struct tcp_tx *tx = &conn->tx;
+	bool idle = tx->nxt == tx->una;
+
+	fill_segment(conn, tx->nxt, segment_size(conn, tx->nxt), packet);
+	tx->nxt += packet->payload;
+	if (tx->nxt > tx->max)
+		tx->max = tx->nxt;
+	if (tx->sack)
+		tcp_sack_sent(conn, packet);
+	if (idle || (tx->sack && tcp_sack_may_probe(conn)))
+		tcp_arm_timer(conn);
+}
+
+/* A segment that is lost, or a probe, which is new data if there is any. */
+static void send_lost(struct tcp_conn *conn, struct packet *packet)
+{
+	struct tcp_tx *tx = &conn->tx;
+	bool probe = tx->sack->probe, copy = !probe || tx->nxt == tx->written;
+
+	if (copy) {
+		const struct tcp_segment *segment = tcp_sack_again(conn);
+
+		fill_segment(conn, segment->seq, segment->size, packet);
+	} else {
+		send_new(conn, packet);
+	}
+	if (probe)
+		tcp_sack_probed(conn, copy);
+	if (probe || packet->seq == tx->una)
+		tcp_arm_timer(conn);
+	tcp_sack_look(conn);
+}
+
 /* Fills in the first missing segment. It may join several short segments, but takes no new data. */
-static void tcp_send_again(struct tcp_conn *conn, struct packet *packet)
+static void send_first(struct tcp_conn *conn, struct packet *packet)
 {
 	struct tcp_tx *tx = &conn->tx;
 	uint64_t size = segment_size(conn, tx->una), sent = tx->max - tx->una;
@@ -175,21 +225,16 @@ static enum nic_pull tcp_pull(void *owner, struct packet *packet)
 {
 	struct tcp_conn *conn = owner;
 	struct tcp_tx *tx = &conn->tx;
-	bool idle = tx->nxt == tx->una, more, limited;
+	bool more, limited;
 
 	if (!tcp_has_work(conn) || tcp_held_back(conn))
 		return NIC_NOTHING;
 	if (tx->resend) {
-		tcp_send_again(conn, packet);
+		(tx->sack ? send_lost : send_first)(conn, packet);
 		tcp_pace(tx);
 		return tcp_has_work(conn) && !tcp_held_back(conn) ? NIC_MORE : NIC_LAST;
 	}
-	fill_segment(conn, tx->nxt, segment_size(conn, tx->nxt), packet);
-	tx->nxt += packet->payload;
-	if (tx->nxt > tx->max)
-		tx->max = tx->nxt;
-	if (idle)
-		tcp_arm_timer(conn);
+	send_new(conn, packet);
 	more = tcp_has_work(conn);
 	limited = !more && window_limited(conn);
 	note_usage(tx, limited);
@@ -289,10 +334,7 @@ static void on_new_ack(struct tcp_conn *conn, uint64_t ack)
 	tx->resend = false;
 	if (tx->recovering)
 		on_ack_in_recovery(conn, acked);
-	if (tx->una < tx->max)
-		tcp_arm_timer(conn);
-	else
-		tcp_stop_timer(conn);
+	tcp_tx_arm(conn);
 }
 
 void tcp_tx_receive(struct tcp_conn *conn, const struct packet *packet)
@@ -309,10 +351,12 @@ void tcp_tx_receive(struct tcp_conn *conn, const struct packet *packet)
 
 	if (packet->next_expected < tx->una)
 		return;
-	ack.growth = growth(tx, ack.acked);
+	ack.growth = tcp_tx_growth(tx, ack.acked);
 	conn->stats.marks += ack.ece;
 	measure_rtt(conn, ack.rtt);
-	if (ack.acked)
+	if (tx->sack)
+		tcp_sack_receive(conn, packet, &ack);
+	else if (ack.acked)
 		on_new_ack(conn, packet->next_expected);
 	else if (tx->una < tx->max)
 		on_duplicate_ack(conn);
@@ -338,7 +382,7 @@ void tcp_tx_replay(struct tcp_conn *conn, const struct tcp_step *step, uint64_t 
 	struct cc_ack ack = { .ack = una, .snd_nxt = step->nxt + later, .acked = una - tx->una };
 
 	if (!step->sent) {
-		ack.growth = growth(tx, ack.acked);
+		ack.growth = tcp_tx_growth(tx, ack.acked);
 		measure_rtt(conn, step->rtt);
 	}
 	tx->una = una;
@@ -363,14 +407,21 @@ static void tcp_on_timer(struct sim *sim, uint32_t entity, void *owner)
 		timer_set(sim, &tx->timer, tx->deadline);
 		return;
 	}
+	if (tx->sack && tcp_sack_probes(conn)) {
+		tcp_tx_wake(conn);
+		return;
+	}
 	conn->stats.timeouts++;
 	tx->ops->on_timeout(&tx->cc, ++tx->timeouts, tx->nxt - tx->una, sim->now);
-	tx->nxt = tx->una; /* go back */
 	tx->recover = tx->max;
 	tx->recovering = false;
 	tx->inflation = 0;
 	tx->dupacks = 0;
 	tx->resend = false;
+	if (tx->sack)
+		tcp_sack_timed_out(conn);
+	else
+		tx->nxt = tx->una; /* go back */
 	tcp_arm_timer(conn);
 	tcp_tx_wake(conn);
 }
@@ -395,12 +446,14 @@ void tcp_tx_open(struct tcp_conn *conn, uint32_t src, uint32_t dst, const struct
 {
 	const struct tcp *tcp = conn->tcp;
 	double mss = (double)tcp->conf->mss;
+	bool sack = tcp->conf->recovery != TCP_NEWRENO;
 
 	conn->tx = (struct tcp_tx){
 		.net = network_of(&tcp->topo->net, src),
 		.source = { .pull = tcp_pull,
 			    .owner = conn,
-			    .deferrable = !cc->paces && tcp_deferrable(tcp) },
+			    .deferrable = !cc->paces && !sack && tcp_deferrable(tcp) },
+		.sack = conn->tx.sack,
 		.ops = cc,
 		.host = src,
 		.port = src,
@@ -415,11 +468,18 @@ void tcp_tx_open(struct tcp_conn *conn, uint32_t src, uint32_t dst, const struct
 	};
 	transport_route(tcp->topo, src, dst, key, false, &conn->tx.route);
 	tcp_tx_routed(conn, dst);
+	if (tcp->conf->handshake_rtt) {
+		conn->tx.srtt = transport_round_trip(tcp->topo, src, &conn->tx.route, dst,
+						     &conn->rx.route, TCP_MIN_FRAME, false);
+		conn->tx.rttvar = conn->tx.srtt / 2;
+	}
 	if (cc->init)
 		cc->init(&conn->tx.cc);
 	timer_open(conn->tx.net->sim, &conn->tx.timer, SIM_TIMER, timer_key(TIMER_TCP, 2 * key),
 		   tcp_on_timer, conn);
 	sim_name(tcp->sim, tcp_on_timer, "TCP retransmission timeout of connection %h");
+	if (sack)
+		tcp_sack_open(conn, key);
 	if (!cc->paces)
 		return;
 	timer_open(conn->tx.net->sim, &conn->tx.pacing, SIM_TIMER, timer_key(TIMER_PACING, key),
@@ -431,6 +491,7 @@ void tcp_tx_close(struct tcp_conn *conn)
 {
 	nic_forget(&conn->tx.net->nics[conn->tx.port], &conn->tx.source);
 	timer_close(conn->tx.net->sim, &conn->tx.timer);
+	tcp_sack_close(conn);
 	if (conn->tx.ops->paces)
 		timer_close(conn->tx.net->sim, &conn->tx.pacing);
 }

@@ -336,8 +336,18 @@ static void put_tcp(void)
 		{ "ack_every", 30, "2|4" },
 		{ "ack_delay", 30, "'20us'" },
 		{ "max_window", 20, "'20kB'|'64kB'" },
+		{ "recovery", 40, "'sack'|'rack'" },
+		{ "handshake_rtt", 20, "true" },
+		{ "tlp_ack_delay", 10, "'100us'" },
+		{ "tlp_slack", 10, "'50us'" },
 	};
-	static const struct option dctcp[] = { { "g", 20, "0.01|1" } };
+	static const struct option cubic[] = {
+		{ "c", 20, "0.1|10" },
+		{ "beta", 20, "0.5|0.9" },
+		{ "fast_convergence", 20, "false" },
+		{ "slow_start", 50, "'hystart'|'standard'" },
+	};
+	static const struct option dctcp[] = { { "g", 20, "0.01|1" }, { "rules", 20, "'linux'" } };
 	static const struct option swift[] = {
 		{ "base_target", 30, "'5us'|'100us'" },
 		{ "hop", 20, "'0s'|'5us'" },
@@ -354,6 +364,8 @@ static void put_tcp(void)
 	OPTIONS(options);
 	put(", 'control': { 'dctcp': { '_': 0");
 	OPTIONS(dctcp);
+	put(" }, 'cubic': { '_': 0");
+	OPTIONS(cubic);
 	put(" }, 'swift': { '_': 0");
 	OPTIONS(swift);
 	put(" } } }");

@@ -16,6 +16,7 @@
 
 #define CONGESTION_CONTROLS(X)                                                                     \
 	X(dctcp)                                                                                   \
+	X(cubic)                                                                                   \
 	X(reno)                                                                                    \
 	X(swift)
 #define ROCE_CONTROLS(X)                                                                           \

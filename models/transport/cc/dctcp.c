@@ -12,9 +12,14 @@
 
 #include <math.h>
 
+static const char *const rules_names[] = { "rfc8257", "linux", NULL };
+
 static const struct conf_row dctcp_rows[] = {
 	CONF_REAL("g", struct dctcp_conf, g, "0.0625", 0.0001, 1,
 		  "Gain of the estimate of the marked fraction.", "RFC 8257 section 4.2"),
+	CONF_ENUM("rules", struct dctcp_conf, rules, "rfc8257", rules_names,
+		  "Of what the RFC leaves open: rfc8257, our reading; linux: the three below.",
+		  "our choice: the papers' simulators have fractions, too"),
 	CONF_BOOL("cwr_above", struct dctcp_conf, cwr_above, "false",
 		  "The next cut waits until more is acknowledged than was sent before the last.",
 		  "our choice: all of it is enough; Linux: true"),
@@ -37,6 +42,12 @@ static void dctcp_init(struct cc *cc)
 static const struct dctcp_conf *conf_of(const struct cc *cc)
 {
 	return cc->conf;
+}
+
+/* Whether one of Linux's rules holds. */
+static bool holds(const struct cc *cc, bool rule)
+{
+	return rule || conf_of(cc)->rules == DCTCP_LINUX;
 }
 
 static double packets(const struct cc *cc, double size)
@@ -62,8 +73,8 @@ static void update_alpha(struct cc *cc, const struct cc_ack *ack)
 	double g = conf_of(cc)->g;
 	double marked = (double)d->bytes_marked / (double)d->bytes_acked;
 
-	d->alpha =
-		conf_of(cc)->whole_packets ? whole_alpha(cc, d) : (1 - g) * d->alpha + g * marked;
+	d->alpha = holds(cc, conf_of(cc)->whole_packets) ? whole_alpha(cc, d)
+							 : (1 - g) * d->alpha + g * marked;
 	d->window_end = ack->snd_nxt;
 	d->bytes_acked = d->bytes_marked = 0;
 }
@@ -75,7 +86,7 @@ static void reduce(struct cc *cc, const struct cc_ack *ack)
 {
 	struct dctcp *d = dctcp_of(cc);
 	double flight = (double)(ack->snd_nxt - ack->ack), room = cc->ssthresh - flight;
-	double left = (double)(ack->snd_nxt + conf_of(cc)->cwr_above - d->cwr_end), send;
+	double left = (double)(ack->snd_nxt + holds(cc, conf_of(cc)->cwr_above) - d->cwr_end), send;
 
 	d->counted += (float)ack->acked;
 	if (room < 0) {
@@ -95,12 +106,12 @@ static void cut(struct cc *cc, const struct cc_ack *ack)
 	struct dctcp *d = dctcp_of(cc);
 	double window = cc->cwnd * (1 - d->alpha / 2), min = 2 * cc->mss;
 
-	if (conf->whole_packets)
+	if (holds(cc, conf->whole_packets))
 		window = cc->cwnd - floor(floor(cc->cwnd / cc->mss) * d->alpha / 2) * cc->mss;
 	cc->ssthresh = window > min ? window : min;
-	d->cwr_end = ack->snd_nxt + conf->cwr_above;
+	d->cwr_end = ack->snd_nxt + holds(cc, conf->cwr_above);
 	d->counted = 0;
-	if (conf->prr) {
+	if (holds(cc, conf->prr)) {
 		d->prior = (float)cc->cwnd;
 		reduce(cc, ack);
 	} else if (cc->cwnd > cc->ssthresh) {
@@ -114,7 +125,7 @@ static void end_cut(struct cc *cc)
 
 	d->cwr_end = 0;
 	d->counted = 0;
-	if (conf_of(cc)->prr)
+	if (holds(cc, conf_of(cc)->prr))
 		cc->cwnd = cc->ssthresh;
 }
 
@@ -149,14 +160,14 @@ static void dctcp_on_ack(struct cc *cc, const struct cc_ack *ack)
 	if (d->cwr_end) {
 		if (ack->ack >= d->cwr_end)
 			end_cut(cc);
-		else if (conf_of(cc)->prr && ack->acked && !ack->in_recovery)
+		else if (holds(cc, conf_of(cc)->prr) && ack->acked && !ack->in_recovery)
 			reduce(cc, ack);
 	}
 	if (ack->in_recovery || d->cwr_end)
 		return;
 	if (ack->ece)
 		cut(cc, ack);
-	else if (conf_of(cc)->whole_packets)
+	else if (holds(cc, conf_of(cc)->whole_packets))
 		grow_whole(cc, ack->growth);
 	else
 		cc_grow(cc, ack->growth);

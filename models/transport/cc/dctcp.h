@@ -4,8 +4,11 @@
 
 #include "transport/cc/cc.h"
 
+enum dctcp_rules { DCTCP_RFC8257, DCTCP_LINUX };
+
 struct dctcp_conf {
 	double g;
+	int rules; /* enum dctcp_rules; linux: the next three hold */
 	bool cwr_above, whole_packets, prr;
 };
 
