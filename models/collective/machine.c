@@ -58,7 +58,7 @@ struct machines {
 	uint32_t *workers; /* by machine */
 };
 
-static sim_time time_of(const struct machine_scheme *scheme, bool after, bytes size)
+static sim_time inside_time(const struct machine_scheme *scheme, bool after, bytes size)
 {
 	const struct gpus_conf *gpus = &scheme->conf->gpus;
 	struct formula_machine machine = { scheme->gpus, gpus->latency, gpus->rate, gpus->shared };
@@ -67,6 +67,18 @@ static sim_time time_of(const struct machine_scheme *scheme, bool after, bytes s
 		return formula_machine_scatter(&machine, size);
 	return after ? formula_machine_broadcast(&machine, size)
 		     : formula_machine_reduce(&machine, size);
+}
+
+static sim_time time_of(const struct machine_scheme *scheme, bool after, bytes size)
+{
+	unsigned __int128 bits = (unsigned __int128)size * 8 * PS_PER_S;
+	sim_time time = inside_time(scheme, after, size);
+
+	if (!after)
+		time += scheme->launch;
+	if (scheme->conversion)
+		time += (sim_time)((bits + scheme->conversion - 1) / scheme->conversion);
+	return time;
 }
 
 static void add_stage(struct machine *machine, struct stage stage)
@@ -326,7 +338,7 @@ static void *start(void *self, const struct collective_job *job, const char **ne
 	machines->job = *job;
 	find_machines(machines);
 	open_machines(machines);
-	sim_name(scheme->sim, on_due, "GPUs of a machine are done");
+	sim_name(scheme->sim, on_due, "a worker is done with a tensor");
 	machines->rail_count = count_rails(machines);
 	machines->rails = xcalloc(machines->rail_count, sizeof(*machines->rails));
 	for (uint32_t r = 0; r < machines->rail_count; r++) {

@@ -1,5 +1,10 @@
-/* Machines with several GPUs: stages inside a machine, before and after a scheme adds up between
- * machines (NetReduce section 3.4 and appendix A).
+/* What a worker does with a tensor before and after a scheme adds it up between machines.
+ *
+ * Any worker may need time to launch the exchange, and to convert gradients before it and again
+ * after it (to integers or halves, SwitchML 2019 section 5.5): in stages one after the other,
+ * beside computing.
+ *
+ * Machines with several GPUs have stages inside (NetReduce section 3.4 and appendix A):
  *
  *   scatter  reduce-scatter, then the scheme for all pieces of a machine together, then all-gather
  *            (the paper's PR with a ring, PN with NetReduce)
@@ -38,7 +43,9 @@ struct machine_scheme {
 	const struct topology *topo;
 	const struct machine_conf *conf;
 	struct scheme_run inner;
-	uint32_t gpus; /* of a machine that work for the job; at least 2 */
+	uint32_t gpus;   /* of a machine that work for the job */
+	sim_time launch; /* before each tensor */
+	bps conversion;  /* before and after; 0: takes no time */
 	enum inside inside;
 	bool before, after; /* which stages there are */
 };

@@ -416,8 +416,10 @@ const char *simulation_no_why(const struct scenario *scenario)
 	if (machine_gpus(&scenario->machine) > 1)
 		return "gpus";
 	for_enabled_jobs(group, scenario)
-		if (group->fusion_cycle)
-			return "fusion_cycle";
+		if (group->fusion_cycle || group->launch || group->conversion)
+			return group->fusion_cycle ? "fusion_cycle"
+			       : group->launch     ? "launch"
+						   : "conversion";
 	return NULL;
 }
 

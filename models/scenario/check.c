@@ -555,6 +555,8 @@ static void check_fluid(const struct scenario *scenario, struct conf_doc *doc)
 			conf_error(doc, conf_at(doc, "%s/inside", where),
 				   "a ring of all GPUs needs packet fidelity");
 	}
+	if (topology->host.cores.packet || topology->host.cores.rate)
+		conf_error(doc, "/topology/host/cores", "needs packet fidelity");
 	check_fluid_transports(scenario, doc);
 }
 

@@ -153,6 +153,22 @@ static const struct conf_row nics_rows[] = {
 static const struct conf_table nics_table = { "nics", nics_rows, sizeof(struct scenario),
 					      "NICs of a machine." };
 
+static const struct conf_row cores_rows[] = {
+	CONF_TIME(
+		"packet", struct scenario, topology.host.cores.packet, "0s", 0, PS_PER_MS,
+		"Time of each packet. SwitchML's four cores take at most 40 ns for its packets of "
+		"180 bytes (SwitchML 2019 section 5.1, appendix B: one core keeps up with 10 "
+		"Gbps).",
+		"our choice: none, as no paper gives times"),
+	CONF_RATE("rate", struct scenario, topology.host.cores.rate, CONF_OPTIONAL, 1000000,
+		  TOPOLOGY_RATE_MAX,
+		  "Rate of the bytes of frames. TCP at 100 Gbps had a fourth of RDMA's throughput "
+		  "(SwitchML 2019 section 5.4). Default: they take no time."),
+	{ 0 },
+};
+static const struct conf_table cores_table = { "cores", cores_rows, sizeof(struct scenario),
+					       "The cores of a host that handle packets." };
+
 static const struct conf_row host_rows[] = {
 	CONF_ENUM("nic", struct scenario, topology.host.nic, "turns", nic_modes,
 		  "turns: connections and trees send in turn, a packet each, and the rest of a "
@@ -171,6 +187,11 @@ static const struct conf_row host_rows[] = {
 		  "Default: the time of a frame of 1518 bytes on the link.",
 		  "our choice (Floyd and Jacobson, On Traffic Phase Effects, 1992)",
 		  .present = CONF_GIVEN(struct scenario, topology.host.nic_jitter_given)),
+	CONF_GROUP("cores", "{}", &cores_table,
+		   "What the cores of a host, all together, need for packets: data that it sends, "
+		   "and apart from that all that it receives, one after the other. Packets wait in "
+		   "the host's memory, without limit. Each of several links has such cores. Needs "
+		   "fidelity packet."),
 	CONF_BYTES("queue", struct scenario, topology.host.queue, CONF_OPTIONAL, 1518, 0,
 		   "Limit of the NIC's queue. Default: none."),
 	CONF_ONEOF("ecn", struct scenario, topology.host.ecn, "false", &host_ecn_table,

@@ -488,8 +488,8 @@ static char *why_not_follow(const struct cli *cli, const struct scenario *scenar
 				 option, path);
 	if (no_why)
 		return xasprintf("--%s cannot be used with \"%s\" (%s): it follows packets, but "
-				 "neither traffic between the GPUs of a machine nor waits for the "
-				 "end of a fusion cycle",
+				 "neither traffic between the GPUs of a machine, launches and "
+				 "conversions nor waits for the end of a fusion cycle",
 				 option, no_why, path);
 	return NULL;
 }

@@ -53,6 +53,15 @@ Test(departures, are_the_same_without_events)
 		cr_expect_eq(same_both_ways(STAR, works[i]), 0, "%s", works[i]);
 }
 
+/* Cores may be done with a packet after it has arrived. */
+Test(departures, are_events_where_cores_take_time)
+{
+	for (size_t i = 0; i < WORKS; i++)
+		cr_expect_eq(
+			same_both_ways(STAR ", 'host': { 'cores': { 'packet': '3us' } }", works[i]),
+			1, "%s", works[i]);
+}
+
 /* Losses: timers, recovery, messages. PANAMA's recovery may start a timer that is over. */
 Test(departures, are_the_same_without_events_where_packets_are_lost)
 {

@@ -102,8 +102,9 @@ static void put_options(const struct option *options, size_t count)
 static unsigned hosts, machines, rack, pool, slots, gbps;
 static bool gpus, fused; /* fused: the job has a fusion_cycle */
 static unsigned gpus_each;
-static bool gpus_share; /* one link */
-static bool sums_only;  /* its GPUs exchange only gradients: its keys leave nothing else */
+static bool gpus_share;          /* one link */
+static bool sums_only;           /* its GPUs exchange only gradients: its keys leave nothing else */
+static bool has_experts, staged; /* of a job; staged: its tensors have stages */
 static unsigned places; /* slots of hosts that no job has yet; in calm scenarios no job waits */
 static bool lossless, lossy;
 static const char *node; /* the name of switches of a kind, without their number */
@@ -289,6 +290,11 @@ static void put_host(void)
 		{ "reduction_rate", 20, "'3Gbps'|'20Gbps'" },
 		{ "ecn", 10, "{ 'threshold': '60kB' }" },
 	};
+	static const struct option cores[] = {
+		{ "cores", 15,
+		  "{ 'packet': '30ns' }|{ 'packet': '300ns', 'rate': '40Gbps' }|{ 'rate': '7Gbps' "
+		  "}" },
+	};
 
 	slots = calm && chance(50) ? 1 : (unsigned)strtoul(one_of("1|1|2|6"), NULL, 10);
 	places = hosts * slots;
@@ -296,6 +302,9 @@ static void put_host(void)
 	OPTIONS(options);
 	if (!calm && !lossless && chance(10))
 		put(", 'queue': '100kB'");
+	rng = &newest;
+	OPTIONS(cores);
+	rng = &all;
 	put_gpus();
 	put(" }");
 }
@@ -557,14 +566,18 @@ static void put_pool(void)
 	static const struct option esa[] = {
 		{ "index", 30, "'hash'" },
 		{ "preemption", 50, "'always'|'coin'|'never'" },
-		{ "remaining", 30, "'job'|'attained'" },
-		{ "ratio", 30, "'measured'|'model'" },
+		{ "remaining", 30, "'job'|'attained'|'none'" },
+		{ "ratio", 30, "'measured'|'model'|'none'" },
 		{ "priority_scale", 20, "1|1000" },
 		{ "reminder_rounds", 20, "1|10" },
 		{ "query", 30, "'always'" },
 		{ "resend", 30, "'timeout'" },
 		{ "transport_timeout", 30, "'tcp'" },
 		{ "server_reminders", 40, "'doubling'|'each'|'every'" },
+	};
+	static const struct option ablations[] = {
+		{ "layers", 20, "false" },
+		{ "downgrading", 20, "false" },
 	};
 
 	put(", 'atp': { 'elements_per_packet': %s", one_of("64|32|70"));
@@ -573,6 +586,9 @@ static void put_pool(void)
 	put(" }, 'esa': { 'elements_per_packet': %s", one_of("64|32|70"));
 	OPTIONS(both);
 	OPTIONS(esa);
+	rng = &newest;
+	OPTIONS(ablations);
+	rng = &all;
 	put(" }");
 }
 
@@ -773,6 +789,7 @@ static void put_model(void)
 	}
 	if (form >= 8 && overlap && chance(50))
 		put(", 'fusion': '30kB'");
+	has_experts = experts;
 	fused = false;
 	if (overlap && !experts)
 		put_fusion_cycle();
@@ -902,11 +919,16 @@ static void put_job(unsigned number, unsigned scheme, bool last)
 		put_arrival(put_workers(scheme_ops(scheme)->servers));
 	put_model();
 	OPTIONS(options);
+	rng = &newest;
+	staged = !calm && !gpus && !has_experts && chance(15);
+	if (staged)
+		put(", %s", one_of("'launch': '2us'|'conversion': '20Gbps'|'launch': '500ns', "
+				   "'conversion': '3Gbps'"));
 	rng = &failing;
 	if (!calm && chance(30))
 		put(", 'restart_delay': '%s'", one_of("0s|20us|10ms"));
 	rng = &all;
-	mute = sums_only || fused;
+	mute = sums_only || fused || staged;
 	if (lossless && !lossy && chance(50)) {
 		mute |= gpus; /* a domain's hosts are GPUs */
 		OPTIONS(domain);

@@ -62,8 +62,7 @@ static void on_done(void *owner, uint32_t member, uint64_t number)
 
 /* --- start and end --- */
 
-/* Puts stages inside machines around the scheme of an exchange whose machines have several ranks
- * each. */
+/* Puts stages around the scheme of an exchange (machine.h). */
 static void stage_inside(struct job_exchange *exchange)
 {
 	const struct job *job = exchange->job;
@@ -77,6 +76,8 @@ static void stage_inside(struct job_exchange *exchange)
 		.inner = { exchange->ops, exchange->scheme },
 		.gpus = exchange->whole ? job->gpus
 					: program_group_together(exchange->group, job->gpus),
+		.launch = job->conf->launch,
+		.conversion = job->conf->conversion,
 		.inside = (enum inside)job->conf->inside,
 		.before = op != OP_ALL_GATHER,
 		.after = op != OP_REDUCE_SCATTER,

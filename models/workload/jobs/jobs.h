@@ -184,6 +184,8 @@ struct job_group_conf {
 	double gradient_scale, compute_scale;
 	double compute_jitter; /* fraction of the computing time */
 	sim_time start_jitter, send_jitter;
+	sim_time launch;     /* machine.h */
+	bps conversion;      /* 0 = takes no time */
 	int send_jitter_per; /* enum jitter_per */
 	struct {
 		int64_t workers;

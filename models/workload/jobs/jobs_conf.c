@@ -272,6 +272,16 @@ static const struct conf_row group_rows[] = {
 		  jitter_names,
 		  "iteration: before the first gradient of an iteration; tensor: before each.",
 		  "our reading of ESA section 7.2.1"),
+	CONF_TIME(
+		"launch", struct job_group_conf, launch, "0s", 0, PS_PER_S,
+		"Time that a worker takes to begin the exchange of a tensor: a kernel, a call of a "
+		"library. One tensor after the other, beside computing.",
+		"our choice: none, as no paper gives it"),
+	CONF_RATE("conversion", struct job_group_conf, conversion, CONF_OPTIONAL, 1000000,
+		  TOPOLOGY_RATE_MAX,
+		  "Rate at which a worker converts gradients, to integers or halves, before their "
+		  "exchange and back after it, beside computing. Default: takes no time, as "
+		  "\"negligible\" in SwitchML 2019 section 5.5. (Half the bytes: gradient_scale.)"),
 	CONF_GROUP("stragglers", "{}", &straggler_table, "Slow workers."),
 	CONF_ENUM("fallback", struct job_group_conf, fallback, "none", fallback_names,
 		  "What a job does when failures leave it no tree, or no way to a server. none: "
@@ -423,6 +433,24 @@ static void check_inside(const struct job_group_conf *conf, struct conf_doc *doc
 			   ranks, ops->name, ops->ranks_max);
 }
 
+/* Checks that tensors have stages before and after one scheme. */
+static void check_stages(const struct job_group_conf *conf, struct conf_doc *doc,
+			 const char *pointer, const struct machine_conf *machine)
+{
+	const char *key = conf->launch ? "launch" : "conversion";
+
+	if (!conf->launch && !conf->conversion)
+		return;
+	if (conf->exchanges)
+		conf_error(doc, conf_at(doc, "%s/%s", pointer, key),
+			   "is for jobs that exchange gradients only, without sharding, pipeline, "
+			   "experts or a program");
+	else if (machine_gpus(machine) > 1 && conf->inside == INSIDE_RING)
+		conf_error(doc, conf_at(doc, "%s/%s", pointer, key),
+			   "needs \"inside\": \"scatter\" or \"master\"; in a ring each GPU is a "
+			   "rank");
+}
+
 /* Checks that jobs with a load (poisson_load) send something. */
 static void check_load(const struct job_group_conf *conf, struct conf_doc *doc, const char *pointer)
 {
@@ -439,6 +467,7 @@ void job_group_check(const struct job_group_conf *conf, struct conf_doc *doc, co
 	check_model(conf, doc, pointer);
 	check_workers(conf, doc, pointer, machines, machine_nics(site->machine) > 1);
 	check_inside(conf, doc, pointer, site->machine);
+	check_stages(conf, doc, pointer, site->machine);
 	job_group_check_parallel(conf, doc, pointer, site->machine);
 	job_group_check_servers(conf, doc, pointer, machines, site->cluster);
 	job_group_check_scheme(conf, doc, pointer, site, schemes);

@@ -121,6 +121,8 @@ enum group_place job_group_place(const struct job_group_conf *conf,
 	unsigned scheme = scheme_for(conf, group);
 	uint32_t together;
 
+	if (conf->launch || conf->conversion)
+		return PLACE_STAGED;
 	if (gpus == 1 || group->op > OP_ALL_GATHER)
 		return PLACE_FLAT;
 	if (!conf->exchanges) /* its ranks are machines */

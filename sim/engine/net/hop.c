@@ -20,10 +20,11 @@ __attribute__((noinline)) sim_time hop_jittered(struct network *net, uint32_t nu
 {
 	struct port_cold *cold = &net->cold[number];
 	const struct port *port = &net->ports[number];
-	sim_time max = port_class(net, port)->jitter_max;
+	const struct link_class *link = port_class(net, port);
+	sim_time max = link->jitter_max;
 	bool delayed = net->faults && net->faults->delay;
 
-	if (!max && !delayed)
+	if (!max && !delayed && !link->cores)
 		return arrival;
 	if (max)
 		arrival += rng_below(&cold->jitter_stream, max + 1);
@@ -32,6 +33,8 @@ __attribute__((noinline)) sim_time hop_jittered(struct network *net, uint32_t nu
 	cold->former_arrival = cold->last_arrival;
 	if (arrival < cold->last_arrival)
 		arrival = cold->last_arrival;
+	if (link->cores)
+		arrival += cores_time(&link->of_cores, port_head(port)->size);
 	cold->last_arrival = arrival;
 	return arrival;
 }

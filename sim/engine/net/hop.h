@@ -27,7 +27,8 @@ HOT_INLINE uint32_t hop_out_port(const struct port *port, const struct packet *p
 	return port->to_port + (packet->route[packet->hop * in_switch] & -in_switch);
 }
 
-/* The time of an arrival with the jitter of the host at the far end, and with delays by tests. */
+/* The time of an arrival with the jitter and the cores of the host at the far end, and with delays
+ * by tests. */
 sim_time hop_jittered(struct network *net, uint32_t number, sim_time arrival);
 
 /* Schedules the port's event: the arrival of the packet at the head, which leaves at `depart`. */

@@ -105,6 +105,7 @@ static bool same_class(const struct link_class *a, const struct link_class *b)
 	return a->rate == b->rate && a->latency == b->latency && a->limit_bytes == b->limit_bytes &&
 	       a->ecn_min == b->ecn_min && a->ecn_max == b->ecn_max && a->mark_max == b->mark_max &&
 	       a->jitter_max == b->jitter_max && a->idle_max == b->idle_max &&
+	       a->of_cores.packet == b->of_cores.packet && a->of_cores.rate == b->of_cores.rate &&
 	       a->loss_threshold == b->loss_threshold && a->wire_extra == b->wire_extra &&
 	       a->ecn_in_packets == b->ecn_in_packets;
 }
@@ -129,6 +130,11 @@ static void set_all_quiet(struct network *net)
 		set_quiet(net, &net->classes[i]);
 }
 
+static bool has_cores(const struct link_params *params)
+{
+	return params->cores.packet || params->cores.rate;
+}
+
 /* The class with these parameters; makes one if there is none. */
 static uint8_t find_class(struct network *net, const struct link_params *params)
 {
@@ -143,6 +149,8 @@ static uint8_t find_class(struct network *net, const struct link_params *params)
 		.mark_max = params->ecn_max_probability,
 		.jitter_max = params->peer_jitter,
 		.idle_max = params->idle_jitter,
+		.cores = has_cores(params),
+		.of_cores = params->cores,
 		.loss_threshold = rng_threshold(params->loss),
 		.wire_extra = params->wire_overhead ? PREAMBLE_AND_GAP : 0,
 		.ecn_in_packets = params->ecn_in_packets,
@@ -165,11 +173,13 @@ static void port_set_up(struct network *net, uint32_t number, uint32_t to, uint3
 
 	SIM_BUG_ON(port->class != CLASSES_MAX || params->rate == 0); /* a port has one link */
 	port->class = find_class(net, params);
-	port->flags = (uint8_t)((params->loss > 0 || net->legs ? PORT_SLOW : 0) |
-				(params->peer_jitter > 0 ? PORT_JITTERS : 0));
 	port->to = to;
 	port->to_port = network_port(net, to, 0);
 	port->to_host = to < net->hosts;
+	port->flags = (uint8_t)((params->loss > 0 || net->legs ? PORT_SLOW : 0) |
+				(params->peer_jitter > 0 || (port->to_host && has_cores(params))
+					 ? PORT_JITTERS
+					 : 0));
 	cold->reverse = reverse;
 	rng_init(&cold->loss_stream, net->sim->seed, "loss", number);
 	rng_init(&cold->jitter_stream, net->sim->seed, "jitter", number);

@@ -29,6 +29,7 @@ struct link_params {
 	sim_time peer_latency;     /* constant pipeline latency of the node at the far end */
 	sim_time peer_jitter;      /* largest random processing time of the host at the far end */
 	sim_time idle_jitter;      /* of a host's NIC that was idle: see link_class.idle_max */
+	struct host_cores cores;   /* of the host at either end; 0: they take no time */
 	bytes limit;               /* of the queue; UINT64_MAX = unlimited */
 	uint64_t ecn_min, ecn_max; /* bytes, or packets if ecn_in_packets; UINT64_MAX: no marks */
 	bool ecn_in_packets;

@@ -86,6 +86,18 @@ static struct nic_source *nic_next(struct nic *nic)
 	return first;
 }
 
+/* The packet leaves; the cores hand on the next one when they are done with it. */
+static void send_by_cores(struct nic *nic, struct port *port, const struct packet *packet)
+{
+	const struct host_cores *cores = &port_class(nic->net, port)->of_cores;
+	sim_time now = nic->net->sim->now, begins = port->busy_until > now ? port->busy_until : now;
+
+	network_send(nic->net, nic->port, packet);
+	begins += cores_time(cores, packet->size);
+	if (port->busy_until < begins) /* never while PAUSE stops it: SIM_TIME_MAX */
+		port->busy_until = begins;
+}
+
 /* Sends a packet, with a random delay if the transmitter was idle: see idle_max in nic.h. */
 static void nic_send(struct nic *nic, struct port *port, const struct packet *packet)
 {
@@ -97,7 +109,10 @@ static void nic_send(struct nic *nic, struct port *port, const struct packet *pa
 		if (max)
 			port->busy_until = now + rng_below(&nic->idle_stream, max + 1);
 	}
-	network_send(nic->net, nic->port, packet);
+	if (__builtin_expect(port_class(nic->net, port)->cores, 0) && !packet_is_control(packet))
+		send_by_cores(nic, port, packet);
+	else
+		network_send(nic->net, nic->port, packet);
 }
 
 /* Serves waiting sources while the transmitter is free. A source that is asked may wake another
@@ -263,6 +278,13 @@ void nic_init(struct nic *nic, struct network *net, uint32_t port, enum nic_mode
 		 net->more_links ? "NIC of egress port %n" : "NIC of host %n");
 }
 
+/* Cores may be done with a packet only after it has arrived, which is too late for a departure that
+ * waits for an arrival. */
+static bool has_cores(const struct nic *nic)
+{
+	return port_class(nic->net, &nic->net->ports[nic->port])->cores;
+}
+
 static void send_all(struct nic *nic, struct nic_source *source)
 {
 	struct packet packet;
@@ -284,7 +306,7 @@ void nic_wake(struct nic *nic, struct nic_source *source)
 	}
 	if (source->waiting)
 		return;
-	if (!source->deferrable && !nic->by_event)
+	if (!nic->by_event && (!source->deferrable || has_cores(nic)))
 		use_events(nic);
 	nic_append(nic, source);
 	nic_go_on(nic);

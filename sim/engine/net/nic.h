@@ -12,7 +12,8 @@
  * which one large window delays everybody.
  *
  * Deferred departures. When its transmitter becomes free and sources wait, a NIC has an event if a
- * source that is not `deferrable` has ever waited in its ring, or if the network defers nothing.
+ * source that is not `deferrable` has ever waited in its ring, if the host has cores, or if the
+ * network defers nothing.
  * Otherwise the NIC only sets PORT_DEFERRED, and the departure is carried out later, before
  * anything could tell the difference:
  *   - before the packet at the head of the port arrives, since deferred packets come behind it;
@@ -76,6 +77,9 @@ struct nic {
  * order in a queue for ever, and phases would decide shares (Floyd and Jacobson, "On Traffic Phase
  * Effects in Packet-Switched Gateways", 1992). Control packets, and data that follows data without
  * a gap, are not delayed. */
+
+/* A NIC whose host has cores (struct host_cores) takes the next data packet when these are done
+ * with the one before, or when the transmitter is free, whichever is later. */
 
 void nic_init(struct nic *nic, struct network *net, uint32_t port, enum nic_mode mode);
 

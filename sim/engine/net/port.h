@@ -30,6 +30,22 @@
 
 struct network;
 
+/* What a host's cores, all together, need for a packet. They hand on a packet after the other,
+ * those that come in and the data that goes out apart from each other. Packets that have come wait
+ * in the host's memory, which has room for all. */
+struct host_cores {
+	sim_time packet; /* time of each packet */
+	bps rate;        /* of its bytes; 0 = they take no time */
+};
+
+static inline sim_time cores_time(const struct host_cores *cores, uint32_t size)
+{
+	uint64_t bits = (uint64_t)size * 8;
+
+	return cores->packet +
+	       (cores->rate ? (bits * PS_PER_S + cores->rate - 1) / cores->rate : 0);
+}
+
 /* The constants of one direction of a link and of its queue. Equal links share them. */
 struct link_class {
 	uint64_t ps_per_byte; /* 0 = not a whole number, use rate */
@@ -39,6 +55,7 @@ struct link_class {
 	uint32_t quiet_packets;
 	uint16_t wire_extra; /* bytes of preamble and gap per frame */
 	bool ecn_in_packets;
+	bool cores; /* of a host's ports, both ways: its cores take time for packets */
 	struct network *net;
 	uint64_t limit_bytes;
 	/* of the queue without the new packet, in bytes or, if ecn_in_packets, packets: */
@@ -46,7 +63,8 @@ struct link_class {
 	uint64_t ecn_max; /* every packet with PACKET_ECT is marked above this; RED in between */
 	double mark_max;  /* RED: probability at ecn_max */
 	bps rate;
-	sim_time jitter_max;     /* uniform in 0..max per packet, order kept */
+	sim_time jitter_max; /* uniform in 0..max per packet, order kept */
+	struct host_cores of_cores;
 	sim_time idle_max;       /* of a host's port: jitter of an idle NIC, see nic.h */
 	uint64_t loss_threshold; /* see rng_threshold() */
 } __attribute__((aligned(64)));
@@ -57,7 +75,7 @@ struct port_cold {
 	uint64_t pauses;         /* how often a PAUSE frame stopped the transmitter */
 	sim_time paused_time;    /* total of the pauses that have ended */
 	uint32_t reverse;        /* port of the peer that leads back here */
-	sim_time last_arrival;   /* with jitter: latest arrival so far, earliest for the next */
+	sim_time last_arrival;   /* with jitter or cores: latest so far, earliest for the next */
 	sim_time former_arrival; /* last_arrival without the packet at the head */
 	struct rng loss_stream, jitter_stream, mark_stream;
 };
@@ -71,7 +89,7 @@ struct port_cold {
 enum port_flags {
 	/* arrivals take the slow path: losses, outages, legs of routes, a watch, or tests */
 	PORT_SLOW = 1,
-	PORT_JITTERS = 2,  /* arrivals are delayed: jitter of the host, or tests */
+	PORT_JITTERS = 2,  /* arrivals are delayed: jitter or cores of the host, or tests */
 	PORT_DEFERRED = 4, /* of a host: the NIC's departure at busy_until is deferred (nic.h) */
 };
 

@@ -87,6 +87,8 @@ static struct link_params direction(const struct topology *topo, uint32_t from, 
 	params.peer_latency = to_host ? conf->host.latency : settings_of(topo, to)->latency;
 	params.peer_jitter = to_host ? conf->host.jitter : 0;
 	params.idle_jitter = from_host ? topology_nic_jitter(conf) : 0;
+	if (from_host || to_host)
+		params.cores = conf->host.cores;
 	params.limit = from_host ? (conf->host.queue ? conf->host.queue : UINT64_MAX)
 				 : topology_buffer_of(settings_of(topo, from), link->rate);
 	apply_ecn(&params, from_host ? &conf->host.ecn : &settings_of(topo, from)->ecn);

@@ -93,6 +93,7 @@ struct host_conf { /* the NIC; the rest of a host is in collective/machine_conf.
 	sim_time jitter;
 	sim_time nic_jitter; /* see topology_nic_jitter() */
 	bool nic_jitter_given;
+	struct host_cores cores;
 	bytes queue; /* of the NIC; 0 = unlimited */
 	struct ecn_conf ecn;
 };
