@@ -93,8 +93,7 @@ static bytes memory(const void *job, const struct tree_node *place)
 
 static const struct ina_ops ops = {
 	.title = "Example",
-	.worker_size = sizeof(struct example_worker),
-	.node_size = sizeof(struct example_node),
+	.size = { .worker = sizeof(struct example_worker), .node = sizeof(struct example_node) },
 	.protocol = { .name = "example", .deliver = deliver, .at_switch = at_switch },
 	.pull = pull,
 	.root = "example root",

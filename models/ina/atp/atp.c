@@ -233,8 +233,7 @@ static void atp_release(struct pool_job *job)
 }
 
 static const struct pool_ops ops = {
-	.base = { POOL_INA_OPS, .title = "ATP", .bypass = { .flag = POOL_BYPASS },
-		  .stats = pool_stats },
+	.base = { POOL_INA_OPS, .title = "ATP", .bypass = { .flag = POOL_BYPASS } },
 	.name = "atp",
 	.through_server = true,
 	.start = atp_start,
@@ -275,4 +274,5 @@ const struct collective_ops atp_collective = {
 	.injected = atp_injected,
 	.idle = atp_idle,
 	.open = atp_open,
+	.stats = pool_stats,
 };

@@ -34,7 +34,7 @@ uint32_t ina_payload(const void *self)
 void *ina_open(const struct ina_ops *ops, const struct model_env *env, const void *conf,
 	       struct ina_format format)
 {
-	struct ina_scheme *scheme = xcalloc(1, size_or(ops->scheme_size, sizeof(*scheme)));
+	struct ina_scheme *scheme = xcalloc(1, size_or(ops->size.scheme, sizeof(*scheme)));
 	uint32_t switches = env->topo->net.switches;
 
 	scheme->env = *env;
@@ -52,9 +52,6 @@ void *ina_open(const struct ina_ops *ops, const struct model_env *env, const voi
 			(struct collective_memory){ .sw = s,
 						    .memory_bytes = own ? own : format.memory };
 	}
-	format.memory = 0;
-	if (ops->gather)
-		scheme->gather = ina_open(ops->gather, env, conf, format);
 	return scheme;
 }
 
@@ -64,8 +61,6 @@ void ina_close(void *self)
 
 	if (scheme->gather)
 		ina_close(scheme->gather);
-	if (scheme->ops->close)
-		scheme->ops->close(scheme);
 	for (uint32_t i = 0; scheme->refusals && i < 2 * scheme->env.topo->net.switches; i++)
 		free(scheme->refusals[i]);
 	free(scheme->refusals);
@@ -126,13 +121,12 @@ const char *ina_refusal(struct ina_scheme *scheme, uint32_t sw)
 static uint32_t draw_root(const struct ina_job *job)
 {
 	const struct topology *topo = job->scheme->env.topo;
-	const struct ina_ops *ops = job->scheme->ops;
-	uint64_t seed = hash_pair(job->scheme->env.sim->seed, hash_string(ops->root));
-	uint64_t number = ops->tree_number ? ops->tree_number(job) : job->spec.number;
+	uint64_t seed = hash_pair(job->scheme->env.sim->seed, hash_string(job->scheme->ops->root));
 	uint32_t root = TREE_NONE;
 
 	for (uint64_t i = 0; i < topo->net.switches; i++) {
-		root = tree_root(topo, job->ports, job->spec.workers, hash_pair(seed, number) + i);
+		root = tree_root(topo, job->ports, job->spec.workers,
+				 hash_pair(seed, job->tree_number) + i);
 		if (root == TREE_NONE || ina_passing(job, root) == TREE_NONE)
 			break;
 	}
@@ -150,7 +144,7 @@ static bool place_nodes(struct ina_job *job)
 		return false;
 	ina_tree_init(&job->tree, job, root);
 	tree = job->tree.tree;
-	job->node_size = size_or(scheme->ops->node_size, sizeof(struct ina_node));
+	job->node_size = size_or(scheme->ops->size.node, sizeof(struct ina_node));
 	job->nodes = xaligned(64, tree->node_count * job->node_size);
 	for (uint32_t i = 0; i < tree->node_count; i++) {
 		struct ina_node *node = ina_node(job, i);
@@ -227,40 +221,41 @@ static void reserve(const struct ina_job *job, int64_t sign)
 	}
 }
 
-bool ina_reserve(const struct ina_job *job)
+bool ina_reserve(const struct ina_job *job, const char **never)
 {
-	bool room = !without_room(job, false);
+	uint32_t passing = ina_passing(job, job->tree.tree->nodes[0].sw);
 
-	if (room)
-		reserve(job, 1);
-	return room;
+	if (passing != TREE_NONE) {
+		*never = ina_refusal(job->scheme, passing);
+		return false;
+	}
+	if (!job->scheme->ops->memory)
+		return true;
+	if (without_room(job, false)) {
+		*never = too_large(job);
+		return false;
+	}
+	reserve(job, 1);
+	return true;
 }
 
 static bool admits(struct ina_job *job, const char **never)
 {
 	const struct ina_ops *ops = job->scheme->ops;
-	uint32_t passing = ops->root ? ina_passing(job, job->tree.tree->nodes[0].sw) : TREE_NONE;
 
-	if (passing != TREE_NONE && !ops->admits_passing) {
-		*never = ina_refusal(job->scheme, passing);
-		return false;
-	}
-	if (ops->admit)
-		return ops->admit(job, never);
-	if (!ops->memory || ina_reserve(job))
-		return true;
-	*never = too_large(job);
-	return false;
+	return ops->admit ? ops->admit(job, never) : ina_reserve(job, never);
 }
 
-void *ina_admit(void *self, const struct collective_job *spec, const char **never)
+void *ina_admit_to(void *self, const struct collective_job *spec, uint64_t tree_number,
+		   const char **never)
 {
 	struct ina_scheme *scheme = self;
-	struct ina_job *job = xcalloc(1, size_or(scheme->ops->job_size, sizeof(*job)));
+	struct ina_job *job = xcalloc(1, size_or(scheme->ops->size.job, sizeof(*job)));
 
 	*never = NULL;
 	job->scheme = scheme;
 	job->spec = *spec;
+	job->tree_number = tree_number;
 	if (scheme->env.topo->net.outages)
 		job->failures = scheme->env.topo->net.outages->failures;
 	choose_ports(job);
@@ -270,6 +265,11 @@ void *ina_admit(void *self, const struct collective_job *spec, const char **neve
 		return job;
 	free_job(job);
 	return NULL;
+}
+
+void *ina_admit(void *scheme, const struct collective_job *spec, const char **never)
+{
+	return ina_admit_to(scheme, spec, spec->number, never);
 }
 
 void ina_withdraw(void *admitted)
@@ -293,7 +293,7 @@ static void make_workers(struct ina_job *job)
 	job->worker_of_host = xcalloc(hosts, sizeof(*job->worker_of_host));
 	for (uint32_t h = 0; h < hosts; h++)
 		job->worker_of_host[h] = NOBODY;
-	job->worker_size = size_or(ops->worker_size, sizeof(struct ina_worker));
+	job->worker_size = size_or(ops->size.worker, sizeof(struct ina_worker));
 	job->workers = xaligned(64, job->spec.workers * job->worker_size);
 	for (uint32_t w = 0; w < job->spec.workers; w++) {
 		struct ina_worker *worker = ina_worker(job, w);
@@ -306,17 +306,12 @@ static void make_workers(struct ina_job *job)
 	}
 }
 
-static bool ina_goes_to_hosts(const struct ina_job *job)
-{
-	return job->scheme->ops->on_hosts && job->scheme->ops->goes_to_hosts(job);
-}
-
 void ina_begin(struct ina_job *job)
 {
 	const struct model_env *env = &job->scheme->env;
 	const char *never = NULL; /* hosts lack nothing */
 
-	if (ina_goes_to_hosts(job)) {
+	if (job->to_hosts) {
 		job->on_hosts = job->scheme->ops->on_hosts->start(job->scheme->on_hosts, &job->spec,
 								  &never);
 		return;
@@ -391,7 +386,7 @@ void ina_plan_job(struct ina_job *job, struct stream_plan *plan)
 	const struct ina_ops *ops = job->scheme->ops;
 	const char *never = NULL; /* as in ina_begin() */
 
-	if (ina_goes_to_hosts(job))
+	if (job->to_hosts)
 		job->on_hosts =
 			ops->on_hosts->plan(job->scheme->on_hosts, &job->spec, plan, &never);
 	else
@@ -448,18 +443,16 @@ void ina_contribute(void *instance, uint32_t w, bytes size)
 
 /* --- reports --- */
 
-void ina_violated(const struct ina_job *job, uint32_t node, uint64_t number, const char *what)
+void ina_violated(const struct ina_job *job, uint32_t node, uint64_t chunk, const char *what)
 {
-	const struct ina_ops *ops = job->scheme->ops;
-
-	collective_violated(&job->scheme->env, ops->title, collective_job_number(&job->spec),
-			    ops->number ? ops->number : "chunk", number, node, what);
+	collective_violated(&job->scheme->env, job->scheme->ops->title,
+			    collective_job_number(&job->spec), "chunk", chunk, node, what);
 }
 
-void ina_violated_at_switch(const struct ina_job *job, uint32_t sw, uint64_t number,
+void ina_violated_at_switch(const struct ina_job *job, uint32_t sw, uint64_t chunk,
 			    const char *what)
 {
-	ina_violated(job, job->scheme->env.topo->net.hosts + sw, number, what);
+	ina_violated(job, job->scheme->env.topo->net.hosts + sw, chunk, what);
 }
 
 void ina_stats(const void *instance, struct collective_stats *stats)
@@ -467,8 +460,6 @@ void ina_stats(const void *instance, struct collective_stats *stats)
 	const struct ina_job *job = instance;
 
 	collective_stats_add(stats, &job->stats);
-	if (job->scheme->ops->stats)
-		job->scheme->ops->stats(job, stats);
 	if (job->on_hosts)
 		job->scheme->ops->on_hosts->stats(job->on_hosts, stats);
 }

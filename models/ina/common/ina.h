@@ -36,13 +36,16 @@
 
 struct ina_job;
 
+/* Sizes of a scheme's structs; 0 = the scheme uses the struct of this header. */
+struct ina_sizes {
+	size_t scheme, job, worker, node;
+};
+
 /* `scheme`, `job` and `worker` are the scheme's own structs. A scheme needs pull() and `protocol`;
  * functions may be NULL where they are optional. */
 struct ina_ops {
-	const char *title;  /* in reports: "SwitchML" */
-	const char *number; /* unit of `number` in ina_violated(); NULL = "chunk" */
-	/* Sizes of the scheme's structs; 0 = the scheme uses the struct of this header. */
-	size_t scheme_size, job_size, worker_size, node_size;
+	const char *title; /* in reports: "SwitchML" */
+	struct ina_sizes size;
 	/* Packets at switches and hosts; `self` is the scheme. */
 	struct protocol_ops protocol;
 	nic_source_pull *pull; /* a worker's next packet; `owner` is the worker */
@@ -52,33 +55,28 @@ struct ina_ops {
 	/* Tensors are equal pieces, one for each worker, and ina_chunks() counts chunks of a piece.
 	 * `chunk` of packets is another number than the kit's: the scheme calls why_result(). */
 	bool pieces;
-	/* Optional: jobs have one tree, whose root is drawn from the random stream of this name. */
+	/* Optional: jobs have one tree, whose root is drawn from the random stream of this name.
+	 * A scheme without it has an admit(). */
 	const char *root;
-	/* Optional, with root: jobs with equal tree numbers on the same switches share a root.
-	 * Without this member each job draws its own. */
-	uint64_t (*tree_number)(const struct ina_job *job);
 	/* With root: only the root must add. At other switches that add nothing up
 	 * (tree_let_pass()), at_switch() sends packets on by ina_pass(). If this is false, all
 	 * switches of the tree must add, or the job is refused. (A scheme with neither memory() nor
 	 * admit() only copies, so no switch must add.) */
 	bool passes_by;
-	/* admit(), instead of ina.c, decides on jobs with a switch that must add and does not. */
-	bool admits_passing;
 	/* Optional: bytes that ina_reserve() takes for a job at an adding switch of its tree. */
 	bytes (*memory)(const void *job, const struct tree_node *place);
 	/* Optional: the reason to refuse a job that needs more memory than a switch has. Without
 	 * this member it is a general text. */
 	const char *too_large;
-	/* Optional, instead of ina_reserve(): takes what the job needs. Returns false, and takes
-	 * nothing, when too little is free now. If there will never be enough, sets *never, which
-	 * was NULL, to the reason. */
+	/* Optional, instead of ina_reserve(), which it may call: takes what the job needs. Returns
+	 * false, and takes nothing, when too little is free now. If there will never be enough,
+	 * sets *never, which was NULL, to the reason. Sets ina_job.to_hosts where that holds. */
 	bool (*admit)(void *job, const char **never);
 	/* Optional: undoes admit(). Without this member memory() is given back. */
 	void (*withdraw)(void *job);
-	/* Optional, both or none. An admitted job for which goes_to_hosts() is true runs by
-	 * `on_hosts` instead. Its scheme object is ina_scheme.on_hosts. */
+	/* Optional: runs the jobs that admit() sends to hosts. Its scheme object is
+	 * ina_scheme.on_hosts. */
 	const struct collective_ops *on_hosts;
-	bool (*goes_to_hosts)(const void *job);
 	/* Optional: the job as streams, once admitted. Required for ina_plan(). */
 	void (*plan)(void *job, struct stream_plan *plan);
 	/* Optional: called when `base` is complete, before the first packet. It may set
@@ -92,12 +90,6 @@ struct ina_ops {
 	 * the worker waits for nothing. Without this member ina.c writes how many results have
 	 * come. */
 	bool (*waits)(const void *worker, char *text, size_t size);
-	/* Optional: adds to *stats what `base.stats` does not count. */
-	void (*stats)(const void *job, struct collective_stats *stats);
-	/* Optional: a second scheme, for all-gathers. Switches keep nothing of all-gathers. */
-	const struct ina_ops *gather;
-	/* Optional: before the scheme is freed. */
-	void (*close)(void *scheme);
 	/* Optional, both or none: for runs that repeat themselves (core/repeat.h). period() is the
 	 * number of chunks after which slots are used in the same way again. It is at least the
 	 * number of chunks in flight, or else repeat() limits skips itself (panama_repeat.c).
@@ -150,7 +142,7 @@ struct ina_scheme {
 	struct collective_memory *memory; /* by switch */
 	char **refusals; /* [2 * switch + adds]: texts of ina_refusal(); NULL = none yet */
 	void *on_hosts;  /* object of ops->on_hosts; not owned */
-	struct ina_scheme *gather; /* of ops->gather */
+	struct ina_scheme *gather; /* a second scheme, for all-gathers, or NULL; owned */
 };
 
 /* The job of a packet whose `flow` is the job's number; NULL: it is over. */
@@ -159,7 +151,7 @@ static inline void *ina_job_of(const void *scheme, const struct packet *packet)
 	return ina_find(&((const struct ina_scheme *)scheme)->jobs, packet->flow);
 }
 
-/* The scheme, with ops->scheme_size bytes. `ops` and `conf` outlive it. */
+/* The scheme, with ops->size.scheme bytes. `ops` and `conf` outlive it. */
 void *ina_open(const struct ina_ops *ops, const struct model_env *env, const void *conf,
 	       struct ina_format format);
 
@@ -199,12 +191,14 @@ struct ina_job {
 	 */
 	uint32_t *ports;
 	/* With ops->root, from admit() on: */
+	uint64_t tree_number; /* jobs with equal ones on the same switches share a root */
 	struct ina_tree tree;
 	void *nodes; /* by node of the tree, of node_size bytes */
 	size_t node_size;
 	struct why_chunks *why; /* for --why, unless ops->own_flows; set in `tensors`, too, unless
 				 * ops->pieces */
-	void *on_hosts; /* an instance of ops->on_hosts, which runs the job; NULL = none does */
+	bool to_hosts;          /* ops->on_hosts runs the job */
+	void *on_hosts;         /* its instance; NULL = none runs */
 };
 
 static inline struct ina_worker *ina_worker(const struct ina_job *job, uint32_t w)
@@ -249,10 +243,9 @@ static inline void ina_prefetch(const void *from, size_t size)
 		__builtin_prefetch((const char *)from + at);
 }
 
-/* Ends the run, because a rule of the scheme is broken at a node of the network. `number` counts
- * chunks, or what ops->number says. */
-void ina_violated(const struct ina_job *job, uint32_t node, uint64_t number, const char *what);
-void ina_violated_at_switch(const struct ina_job *job, uint32_t sw, uint64_t number,
+/* Ends the run, because a rule of the scheme is broken at a node of the network. */
+void ina_violated(const struct ina_job *job, uint32_t node, uint64_t chunk, const char *what);
+void ina_violated_at_switch(const struct ina_job *job, uint32_t sw, uint64_t chunk,
 			    const char *what);
 
 /* Whether `value` is the sum of all contributions to the chunk. If not, the run ends. */
@@ -347,9 +340,9 @@ extern const char ina_adding[];
 /* Why a job never runs: failures have left no tree, or no way to a server. */
 extern const char ina_no_tree[], ina_no_server[];
 
-/* Takes ops.memory() at each adding switch of the job's tree. Returns false, and takes
- * nothing, if one of them has too little left. */
-bool ina_reserve(const struct ina_job *job);
+/* Takes ops.memory(), if the scheme has it, at each adding switch of the job's tree. Returns as
+ * admit() does; *never is set, too, where a switch must add and does not. */
+bool ina_reserve(const struct ina_job *job, const char **never);
 
 /* A scheme's packets, if all are full and have frames of so many bytes. */
 struct framing ina_framing(const struct ina_job *job, uint32_t frame);
@@ -438,7 +431,9 @@ void ina_repeat_sum(struct ina_job *job, struct repeat *repeat, uint64_t *chunk,
 const struct repeat_stream *ina_stream(const void *scheme, const struct packet *packet);
 void ina_repeat_packet(void *scheme, struct repeat *repeat, struct packet *packet);
 
-/* --- members of struct collective_ops --- */
+/* --- members of struct collective_ops ---
+ *
+ * A scheme that has more to close or to count does so in functions of its own, which call these. */
 
 void ina_close(void *scheme);
 void *ina_start(void *scheme, const struct collective_job *spec, const char **never);
@@ -456,17 +451,21 @@ size_t ina_memory(void *scheme, const struct collective_memory **list);
 struct collective_actual ina_ran_as(const void *instance); /* with ops.passes_by */
 void ina_repeat(void *scheme, struct repeat *repeat);      /* with ops.repeat */
 
-#define INA_OPS                                                                                    \
-	.close = ina_close, .start = ina_start, .contribute = ina_contribute,                      \
-	.finish = ina_finish, .stats = ina_stats, .received = ina_received,                        \
-	.report_waiting = ina_report_waiting
+#define INA_JOB_OPS                                                                                \
+	.start = ina_start, .contribute = ina_contribute, .finish = ina_finish,                    \
+	.received = ina_received, .report_waiting = ina_report_waiting
+#define INA_OPS INA_JOB_OPS, .close = ina_close, .stats = ina_stats
 
 /* For a scheme with ops.plan(). */
 #define INA_PLAN_OPS .plan = ina_plan, .withdraw = ina_withdraw
 
 /* The steps of ina_start(), ina_plan() and ina_finish(), for a scheme that does something in
- * between. ina_admit() returns NULL as start() does; ina_withdraw() undoes it. */
+ * between. ina_admit() returns NULL as start() does; ina_withdraw() undoes it. Each job draws a
+ * root of its own, but for ina_admit_to(): jobs of one tree number on the same switches share
+ * theirs. */
 void *ina_admit(void *scheme, const struct collective_job *spec, const char **never);
+void *ina_admit_to(void *scheme, const struct collective_job *spec, uint64_t tree_number,
+		   const char **never);
 void ina_begin(struct ina_job *job);
 void ina_plan_job(struct ina_job *job, struct stream_plan *plan);
 void ina_stop_workers(struct ina_job *job); /* off their NICs; may be called twice */

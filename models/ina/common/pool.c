@@ -561,12 +561,14 @@ void pool_close(void *self)
 	for (uint32_t s = 0; s < scheme->base.env.topo->net.switches; s++)
 		aggregators_release(&scheme->pools[s]);
 	free(scheme->pools);
+	ina_close(scheme);
 }
 
 void pool_stats(const void *self, struct collective_stats *stats)
 {
 	const struct pool_job *job = self;
 
+	ina_stats(self, stats);
 	for (uint32_t w = 0; w < job->base.spec.workers; w++) {
 		const struct window *window = &pool_worker(job, w)->window;
 

@@ -269,16 +269,18 @@ void pool_finish(void *instance);
 void pool_abandon(void *instance);
 bool pool_intact(const void *instance, bool links);
 void pool_wipe(void *scheme, uint32_t sw);
+void pool_stats(const void *instance, struct collective_stats *stats);
+void pool_close(void *scheme);
 
 /* Members of struct collective_ops. */
 #define POOL_OPS                                                                                   \
 	.heeds_marks = true, .first_come = true, .servers = pool_servers, .refuses = pool_refuses, \
 	.one_memory = pool_one_memory, .burst = pool_burst, .frame = ina_frame,                    \
-	.payload = ina_payload, .check = pool_check, .close = ina_close, .start = ina_start,       \
+	.payload = ina_payload, .check = pool_check, .close = pool_close, .start = ina_start,      \
 	.contribute = ina_contribute, .finish = pool_finish, .abandon = pool_abandon,              \
 	.intact = pool_intact, .wipe = pool_wipe, INA_PLAN_OPS, .memory = ina_memory,              \
-	.stats = ina_stats, .received = ina_received, .report_waiting = ina_report_waiting,        \
-	.repeat = pool_repeat, .ran_as = pool_ran_as
+	.received = ina_received, .report_waiting = ina_report_waiting, .repeat = pool_repeat,     \
+	.ran_as = pool_ran_as
 
 struct collective_actual pool_ran_as(const void *instance); /* of struct collective_ops */
 
@@ -298,12 +300,11 @@ void pool_begin(void *job);
 void pool_end(void *job);
 void pool_contribute(void *worker, uint64_t first, uint64_t chunks);
 bool pool_waits(const void *worker, char *text, size_t size);
-void pool_stats(const void *job, struct collective_stats *stats);
-void pool_close(void *scheme);
 
 #define POOL_INA_OPS                                                                               \
-	.scheme_size = sizeof(struct pool_scheme), .job_size = sizeof(struct pool_job),            \
-	.worker_size = sizeof(struct pool_worker),                                                 \
+	.size = { .scheme = sizeof(struct pool_scheme),                                            \
+		  .job = sizeof(struct pool_job),                                                  \
+		  .worker = sizeof(struct pool_worker) },                                          \
 	.protocol = { .name = "hashed aggregators",                                                \
 		      .flags = { "bypass" },                                                       \
 		      .deliver = pool_deliver,                                                     \
@@ -317,7 +318,7 @@ void pool_close(void *scheme);
 		      .repeats_slot = true },                                                      \
 	.pull = pool_pull, .admit = pool_admit, .withdraw = pool_withdraw, .plan = pool_plan,      \
 	.begin = pool_begin, .end = pool_end, .contribute = pool_contribute, .waits = pool_waits,  \
-	.close = pool_close, .period = pool_period, .repeat = pool_repeat_job
+	.period = pool_period, .repeat = pool_repeat_job
 
 /* pool_repeat.c */
 void pool_repeat(void *scheme, struct repeat *repeat);

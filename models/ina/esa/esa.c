@@ -316,8 +316,7 @@ static void repeat_job(struct pool_job *job, struct repeat *repeat)
 }
 
 static const struct pool_ops ops = {
-	.base = { POOL_INA_OPS, .title = "ESA", .bypass = { .flag = POOL_BYPASS, .detour = true },
-		  .stats = esa_stats },
+	.base = { POOL_INA_OPS, .title = "ESA", .bypass = { .flag = POOL_BYPASS, .detour = true } },
 	.name = "esa",
 	.start = esa_start,
 	.release = esa_release,
@@ -350,5 +349,6 @@ const struct collective_ops esa_collective = {
 	POOL_OPS,
 	.idle = esa_idle,
 	.open = esa_open,
+	.stats = esa_stats,
 	.hint = esa_hint,
 };

@@ -112,9 +112,9 @@ static void multicast_end(void *self)
 
 static const struct ina_ops ops = {
 	.title = "multicast",
-	.job_size = sizeof(struct multicast),
-	.worker_size = sizeof(struct multicast_worker),
-	.node_size = sizeof(struct multicast_node),
+	.size = { .job = sizeof(struct multicast),
+		  .worker = sizeof(struct multicast_worker),
+		  .node = sizeof(struct multicast_node) },
 	.protocol = { .name = "multicast",
 		      .deliver = multicast_at_host,
 		      .at_switch = multicast_at_switch,

@@ -186,6 +186,7 @@ static void netreduce_stats(const void *self, struct collective_stats *stats)
 {
 	const struct netreduce *job = self;
 
+	ina_stats(self, stats);
 	for (uint32_t i = 0; i < rings_of(job); i++)
 		for (uint32_t w = 0; w < job->base.spec.workers; w++) {
 			const struct transport_stats *roce = roce_stats(
@@ -295,6 +296,7 @@ static void netreduce_close(void *self)
 	free(scheme->accelerators);
 	free(scheme->ends);
 	free(scheme->results);
+	ina_close(scheme);
 }
 
 static bool netreduce_about(const void *self, const struct packet *packet,
@@ -311,8 +313,7 @@ static bool netreduce_about(const void *self, const struct packet *packet,
 
 static const struct ina_ops ops = {
 	.title = "NetReduce",
-	.scheme_size = sizeof(struct netreduce_scheme),
-	.job_size = sizeof(struct netreduce),
+	.size = { .scheme = sizeof(struct netreduce_scheme), .job = sizeof(struct netreduce) },
 	.root = "netreduce root",
 	.passes_by = true,
 	.own_flows = true,
@@ -331,8 +332,6 @@ static const struct ina_ops ops = {
 	.end = netreduce_end_job,
 	.contribute = netreduce_contribute,
 	.waits = netreduce_waits,
-	.stats = netreduce_stats,
-	.close = netreduce_close,
 	.period = netreduce_period,
 	.repeat = netreduce_repeat_job,
 };
@@ -403,7 +402,9 @@ const struct collective_ops netreduce_collective = {
 	.warn = netreduce_warn,
 	.refuses = netreduce_refuses,
 	.open = netreduce_open,
-	INA_OPS,
+	.close = netreduce_close,
+	.stats = netreduce_stats,
+	INA_JOB_OPS,
 	INA_PLAN_OPS,
 	.ran_as = ina_ran_as,
 	.intact = ina_intact,

@@ -118,13 +118,13 @@ static bytes nvls_memory(const void *self, const struct tree_node *place)
 static bool nvls_admit(void *self, const char **never)
 {
 	const struct ina_job *job = self;
-	const struct ina_node *node = ina_node(job, 0);
+	const struct tree *tree = job->tree.tree;
 
-	if (job->tree.tree->node_count > 1)
+	if (tree->node_count > 1 && ina_passing(job, tree->nodes[0].sw) == TREE_NONE) {
 		*never = "its workers are below more than one switch";
-	else if (nvls_memory(job, node->place) > node->memory->memory_bytes)
-		*never = "its window is more than the memory of the switch";
-	return !*never && ina_reserve(job);
+		return false;
+	}
+	return ina_reserve(job, never);
 }
 
 static void begin_reduce(void *self)
@@ -164,9 +164,9 @@ static bool nvls_intact(const void *self, bool links)
 #define KIND(kind, ...)                                                                            \
 	static const struct ina_ops kind##_ops = { .title = "NVLS " #kind,                         \
 						   .bypass = { .answers = true },                  \
-						   .job_size = sizeof(struct nvls),                \
-						   .worker_size = sizeof(struct nvls_gpu),         \
-						   .node_size = sizeof(struct nvls_node),          \
+						   .size = { .job = sizeof(struct nvls),           \
+							     .worker = sizeof(struct nvls_gpu),    \
+							     .node = sizeof(struct nvls_node) },   \
 						   .protocol = { .name = "nvls_" #kind,            \
 								 .flags = { "read", "store" },     \
 								 .deliver = nvls_at_host,          \
@@ -182,13 +182,17 @@ static bool nvls_intact(const void *self, bool links)
 						   __VA_ARGS__ }
 
 KIND(gather, );
-KIND(reduce, .memory = nvls_memory, .admit = nvls_admit, .gather = &gather_ops);
+KIND(reduce, .memory = nvls_memory, .admit = nvls_admit,
+     .too_large = "its window is more than the memory of the switch");
 
 static void *nvls_open(const struct model_env *env, const void *self)
 {
 	const struct nvls_conf *conf = self;
+	struct ina_scheme *scheme =
+		ina_open(&reduce_ops, env, conf, (struct ina_format){ .memory = conf->memory });
 
-	return ina_open(&reduce_ops, env, conf, (struct ina_format){ .memory = conf->memory });
+	scheme->gather = ina_open(&gather_ops, env, conf, (struct ina_format){ 0 });
+	return scheme;
 }
 
 static void *start_scatter(void *scheme, const struct collective_job *spec, const char **never)

@@ -253,13 +253,6 @@ static void panama_end(void *self)
 	free(job->sequences);
 }
 
-static bool is_small(const void *self)
-{
-	const struct panama_job *job = self;
-
-	return job->base.spec.gradients <= panama_conf(job)->threshold;
-}
-
 static const char *no_tree(const struct panama_job *job)
 {
 	uint32_t root =
@@ -275,7 +268,8 @@ static bool panama_admit(void *self, const char **never)
 	struct panama_job *job = self;
 	uint32_t lacking;
 
-	if (is_small(job))
+	job->base.to_hosts = job->base.spec.gradients <= panama_conf(job)->threshold;
+	if (job->base.to_hosts)
 		return true;
 	if (!panama_trees_build(job)) {
 		*never = no_tree(job);
@@ -295,8 +289,10 @@ static bool panama_admit(void *self, const char **never)
 
 static void panama_withdraw_job(void *self)
 {
-	if (!is_small(self))
-		panama_trees_free(self);
+	struct panama_job *job = self;
+
+	if (!job->base.to_hosts)
+		panama_trees_free(job);
 }
 
 /* --- as a plan --- */
@@ -309,7 +305,7 @@ static void panama_plan_job(void *job, struct stream_plan *plan)
 
 static void panama_withdraw(void *admitted)
 {
-	if (!is_small(admitted))
+	if (!((const struct ina_job *)admitted)->to_hosts)
 		panama_plan_count(admitted, false);
 	ina_withdraw(admitted);
 }
@@ -437,6 +433,7 @@ static void panama_close(void *self)
 	ring_collective.close(scheme->base.on_hosts);
 	free(scheme->sequences.entries);
 	free(scheme->accelerators);
+	ina_close(scheme);
 }
 
 static bool panama_about(const void *self, const struct packet *packet, struct packet_about *told)
@@ -453,11 +450,10 @@ static bool panama_about(const void *self, const struct packet *packet, struct p
 
 static const struct ina_ops ops = {
 	.title = "PANAMA",
-	.number = "VID",
 	.own_flows = true,
-	.scheme_size = sizeof(struct panama_scheme),
-	.job_size = sizeof(struct panama_job),
-	.worker_size = sizeof(struct panama_worker),
+	.size = { .scheme = sizeof(struct panama_scheme),
+		  .job = sizeof(struct panama_job),
+		  .worker = sizeof(struct panama_worker) },
 	.protocol = { .name = "panama",
 		      .flags = { "all", "fin" },
 		      .deliver = panama_deliver,
@@ -470,13 +466,11 @@ static const struct ina_ops ops = {
 	.admit = panama_admit,
 	.withdraw = panama_withdraw_job,
 	.on_hosts = &ring_collective,
-	.goes_to_hosts = is_small,
 	.plan = panama_plan_job,
 	.begin = panama_begin,
 	.end = panama_end,
 	.contribute = panama_contribute,
 	.waits = panama_waits,
-	.close = panama_close,
 	.period = panama_period,
 	.repeat = panama_repeat_job,
 };
@@ -516,7 +510,7 @@ static void *switchml_star_open(const struct model_env *env, const void *conf)
 	return scheme;
 }
 #define OPS                                                                                        \
-	.messages = true, .close = ina_close, .start = ina_start, .contribute = ina_contribute,    \
+	.messages = true, .close = panama_close, .start = ina_start, .contribute = ina_contribute, \
 	.finish = ina_finish, .plan = ina_plan, .withdraw = panama_withdraw,                       \
 	.intact = panama_intact, .stats = ina_stats, .memory = ina_memory,                         \
 	.repeat = panama_repeat, .idle = panama_idle, .burst = panama_burst, .frame = ina_frame,   \

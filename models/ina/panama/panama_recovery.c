@@ -234,7 +234,7 @@ bool panama_recovery_result(struct panama_worker *worker, const struct panama_se
 	bool fresh = accept_result(worker, sequence->tree, chunk / panama_job(worker)->tree_count);
 
 	if (vid < from) {
-		ina_violated(worker->base.job, ina_host(&worker->base), vid,
+		ina_violated(worker->base.job, ina_host(&worker->base), chunk,
 			     "a result overtook another");
 		return fresh;
 	}

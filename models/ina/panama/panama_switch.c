@@ -334,7 +334,8 @@ static void panama_switch_contribution(struct panama_sequence *sequence, struct 
 	bool full, dropped;
 
 	if (vid < *next || node->fin) {
-		ina_violated_at_switch(&sequence->job->base, node->accelerator->sw, vid,
+		ina_violated_at_switch(&sequence->job->base, node->accelerator->sw,
+				       panama_chunk_of(sequence, vid),
 				       "a contribution came twice, or after FIN");
 		return;
 	}

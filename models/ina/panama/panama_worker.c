@@ -177,10 +177,13 @@ void panama_contribute(void *self, uint64_t first, uint64_t chunks)
 }
 
 /* Takes a result without recovery. Results of a tree come in order, and only once. */
-static bool receive_in_order(struct panama_worker *worker, struct panama_flow *flow, uint64_t vid)
+static bool receive_in_order(struct panama_worker *worker, uint32_t tree, uint64_t vid)
 {
+	struct panama_flow *flow = &worker->flows[tree];
+
 	if (vid < flow->una) {
-		ina_violated(worker->base.job, ina_host(&worker->base), vid, "a result came twice");
+		ina_violated(worker->base.job, ina_host(&worker->base),
+			     panama_chunk(panama_job(worker), tree, vid), "a result came twice");
 		return false;
 	}
 	worker->lost += vid - flow->una;
@@ -215,11 +218,11 @@ void panama_worker_result(struct panama_worker *worker, struct panama_sequence *
 	bool fresh;
 
 	if (!sum_holds(worker, sequence, packet, chunk)) {
-		ina_violated(&job->base, ina_host(&worker->base), vid, "a wrong sum");
+		ina_violated(&job->base, ina_host(&worker->base), chunk, "a wrong sum");
 		return;
 	}
 	fresh = worker->asker ? panama_recovery_result(worker, sequence, packet, chunk)
-			      : receive_in_order(worker, flow, vid);
+			      : receive_in_order(worker, sequence->tree, vid);
 	job->base.stats.stale += !fresh;
 	job->marked += packet->flags & PACKET_CE ? 1 : 0;
 	if (!sequence->repair)

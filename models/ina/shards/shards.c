@@ -126,9 +126,10 @@ static void shards_end(void *self)
 
 #define KIND(kind, ...)                                                                            \
 	static const struct ina_ops kind##_ops = { .title = "shards " #kind,                       \
-						   .job_size = sizeof(struct shards),              \
-						   .worker_size = sizeof(struct shards_worker),    \
-						   .node_size = sizeof(struct shards_node),        \
+						   .size = { .job = sizeof(struct shards),         \
+							     .worker =                             \
+								     sizeof(struct shards_worker), \
+							     .node = sizeof(struct shards_node) }, \
 						   .protocol = { .name = "shards_" #kind,          \
 								 .flags = { "ask" },               \
 								 .deliver = shards_at_host,        \
@@ -145,13 +146,16 @@ static void shards_end(void *self)
 
 KIND(gather, );
 KIND(scatter, .memory = shards_memory,
-     .too_large = "two windows are more than the memory of a switch", .gather = &gather_ops);
+     .too_large = "two windows are more than the memory of a switch");
 
 static void *shards_open(const struct model_env *env, const void *self)
 {
 	const struct shards_conf *conf = self;
+	struct ina_scheme *scheme =
+		ina_open(&scatter_ops, env, conf, (struct ina_format){ .memory = conf->memory });
 
-	return ina_open(&scatter_ops, env, conf, (struct ina_format){ .memory = conf->memory });
+	scheme->gather = ina_open(&gather_ops, env, conf, (struct ina_format){ 0 });
+	return scheme;
 }
 
 /* A switch that lacks a sum asks two neighbours because one has asked. */

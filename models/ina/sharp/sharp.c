@@ -207,11 +207,6 @@ static void sharp_end(void *self)
 	sharp_lock_close(job);
 }
 
-static bool sharp_goes_to_hosts(const void *job)
-{
-	return ((const struct sharp *)job)->actual.scheme;
-}
-
 static void *sharp_start(void *self, const struct collective_job *spec, const char **never)
 {
 	struct sharp_scheme *scheme = self;
@@ -316,42 +311,36 @@ static void sharp_close(void *self)
 	ring_collective.close(scheme->base.on_hosts);
 	free(scheme->at);
 	free(scheme->places);
-}
-
-/* Jobs of one static tree have the same root if they span the same switches. */
-static uint64_t tree_number(const struct ina_job *job)
-{
-	return ((const struct sharp_scheme *)job->scheme)->tree;
+	ina_close(scheme);
 }
 
 #define KIND(kind, protocol_name, ...)                                                             \
-	static const struct ina_ops kind##_ops = { .title = "SHARP",                               \
-						   .scheme_size = sizeof(struct sharp_scheme),     \
-						   .job_size = sizeof(struct sharp),               \
-						   .worker_size = sizeof(struct sharp_worker),     \
-						   .node_size = sizeof(struct sharp_node),         \
-						   .protocol = { .name = protocol_name,            \
-								 .flags = { "ack", "ask" },        \
-								 .deliver = sharp_at_host,         \
-								 .at_switch = sharp_at_switch,     \
-								 .about = ina_about },             \
-						   .pull = sharp_pull,                             \
-						   .bypass = { .switches_wait = true },            \
-						   .root = "sharp root",                           \
-						   .tree_number = tree_number,                     \
-						   .admit = sharp_admit,                           \
-						   .withdraw = sharp_withdraw,                     \
-						   .goes_to_hosts = sharp_goes_to_hosts,           \
-						   .plan = sharp_plan_job,                         \
-						   .begin = sharp_begin,                           \
-						   .end = sharp_end,                               \
-						   .waits = sharp_waits,                           \
-						   __VA_ARGS__ }
+	static const struct ina_ops kind##_ops = {                                                 \
+		.title = "SHARP",                                                                  \
+		.size = { .scheme = sizeof(struct sharp_scheme),                                   \
+			  .job = sizeof(struct sharp),                                             \
+			  .worker = sizeof(struct sharp_worker),                                   \
+			  .node = sizeof(struct sharp_node) },                                     \
+		.protocol = { .name = protocol_name,                                               \
+			      .flags = { "ack", "ask" },                                           \
+			      .deliver = sharp_at_host,                                            \
+			      .at_switch = sharp_at_switch,                                        \
+			      .about = ina_about },                                                \
+		.pull = sharp_pull,                                                                \
+		.bypass = { .switches_wait = true },                                               \
+		.root = "sharp root",                                                              \
+		.admit = sharp_admit,                                                              \
+		.withdraw = sharp_withdraw,                                                        \
+		.plan = sharp_plan_job,                                                            \
+		.begin = sharp_begin,                                                              \
+		.end = sharp_end,                                                                  \
+		.waits = sharp_waits,                                                              \
+		__VA_ARGS__                                                                        \
+	}
 
-KIND(all_reduce, "sharp", .close = sharp_close, .on_hosts = &ring_collective);
+KIND(all_reduce, "sharp", .on_hosts = &ring_collective);
 KIND(reduce_scatter, "sharp_scatter", .pieces = true, .on_hosts = &reduce_scatter_collective);
-KIND(all_gather, "sharp_gather", .pieces = true, .admits_passing = true,
-     .on_hosts = &all_gather_collective);
+KIND(all_gather, "sharp_gather", .pieces = true, .on_hosts = &all_gather_collective);
 
 static struct sharp_scheme *open_kind(enum sharp_kind kind, struct sharp_scheme *main,
 				      const struct model_env *env, const void *self)
@@ -410,7 +399,7 @@ const struct collective_ops sharp_collective = {
 	.transport = transport,
 	.one_memory = "needs the same memory in all switches (\"osts\", trees)",
 	.open = sharp_open,
-	.close = ina_close,
+	.close = sharp_close,
 	.start = sharp_start,
 	.plan = sharp_plan,
 	.withdraw = ina_withdraw,

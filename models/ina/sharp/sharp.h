@@ -139,7 +139,6 @@ struct sharp {
 	uint64_t osts;        /* that the job has at each switch */
 	bool streams;         /* has a tree for SAT, or may lock one */
 	bool owns;            /* has that tree for its life */
-	uint64_t tree;        /* number of its static tree */
 	uint64_t size;        /* chunks that a node keeps */
 	uint64_t mask;        /* of the rings of these chunks */
 	struct sharp *behind; /* the next job in the queue for locks */
@@ -164,8 +163,7 @@ struct sharp_scheme {
 		uint32_t jobs;       /* how many jobs stream over it */
 	} * places;
 	struct sharp *queue;
-	uint64_t tree; /* number of the static tree that sharp_admit() tries */
-	bool picky;    /* sharp_admit() refuses a tree that other jobs stream over */
+	bool picky; /* sharp_admit() refuses a tree that other jobs stream over */
 };
 
 static inline const struct sharp_conf *sharp_conf(const struct sharp *job)

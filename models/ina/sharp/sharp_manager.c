@@ -62,7 +62,7 @@ static struct sharp_place *place(const struct sharp *job, uint32_t n)
 {
 	uint32_t switches = job->base.scheme->env.topo->net.switches;
 
-	return &scheme_of(job)->places[job->tree * switches + switch_of(job, n)];
+	return &scheme_of(job)->places[job->base.tree_number * switches + switch_of(job, n)];
 }
 
 static void sharp_reserve(const struct sharp *job, int64_t bytes_more)
@@ -148,6 +148,7 @@ static bool admit_without(struct sharp *job)
 		.what = conf->trees ? "SAT locks" : "SAT trees",
 		.of = 1,
 	};
+	job->base.to_hosts = job->actual.scheme;
 	return without_lock != SHARP_WAIT;
 }
 
@@ -157,12 +158,15 @@ bool sharp_admit(void *self, const char **never)
 	const struct sharp_scheme *scheme = (struct sharp_scheme *)job->base.scheme;
 	const struct sharp_conf *conf = sharp_conf(job);
 	uint64_t left = free_osts(job);
+	uint32_t passing = ina_passing(&job->base, switch_of(job, 0));
 
-	(void)never;
-	job->tree = scheme->tree;
 	job->osts = quota(conf);
-	/* only an all-gather gets here with a switch that adds nothing up */
-	if (ina_passing(&job->base, switch_of(job, 0)) != TREE_NONE) {
+	if (passing != TREE_NONE && scheme->kind != SHARP_ALL_GATHER) {
+		*never = ina_refusal(job->base.scheme, passing);
+		return false;
+	}
+	if (passing != TREE_NONE) {
+		job->base.to_hosts = true;
 		job->actual = (struct collective_actual){ .scheme = "ring",
 							  .key = "aggregation",
 							  .what = "trees whose switches all add up",
@@ -172,6 +176,7 @@ bool sharp_admit(void *self, const char **never)
 	if (scheme->picky && (left < job->osts || !is_alone(job)))
 		return false;
 	if (left < job->osts) {
+		job->base.to_hosts = true;
 		job->actual = (struct collective_actual){ .scheme = "ring",
 							  .key = "quota",
 							  .what = "OSTs",
@@ -185,7 +190,7 @@ bool sharp_admit(void *self, const char **never)
 		if (!admit_without(job))
 			return false;
 	}
-	if (job->actual.scheme)
+	if (job->base.to_hosts)
 		return true;
 	job->streams |= conf->trees && conf->lock == SHARP_OPERATION;
 	take_osts(job, true);
@@ -207,22 +212,19 @@ struct sharp *sharp_choose_tree(struct sharp_scheme *scheme, const struct collec
 
 	*never = NULL;
 	scheme->picky = true;
-	for (uint64_t i = 0; i < trees && !job && !*never; i++) {
-		scheme->tree = (spec->number + i) % trees;
-		job = ina_admit(scheme, spec, never);
-	}
+	for (uint64_t i = 0; i < trees && !job && !*never; i++)
+		job = ina_admit_to(scheme, spec, (spec->number + i) % trees, never);
 	scheme->picky = false;
 	if (job || *never)
 		return job;
-	scheme->tree = trees ? spec->number % trees : spec->number;
-	return ina_admit(scheme, spec, never);
+	return ina_admit_to(scheme, spec, trees ? spec->number % trees : spec->number, never);
 }
 
 void sharp_withdraw(void *self)
 {
 	struct sharp *job = self;
 
-	if (job->actual.scheme)
+	if (job->base.to_hosts)
 		return;
 	if (job->owns)
 		take_tree(job, false);

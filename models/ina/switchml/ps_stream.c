@@ -458,6 +458,7 @@ static void ps_stream_stats(const void *self, struct collective_stats *stats)
 {
 	const struct switchml *job = self;
 
+	ina_stats(self, stats);
 	stats->repairs += job->servers->counters.stats.repairs;
 }
 
@@ -513,8 +514,7 @@ static void ps_stream_plan(void *self, struct stream_plan *plan)
 
 static const struct ina_ops ops = {
 	.title = "ps_stream",
-	.job_size = sizeof(struct switchml),
-	.worker_size = sizeof(struct worker),
+	.size = { .job = sizeof(struct switchml), .worker = sizeof(struct worker) },
 	.protocol = { .name = "ps_stream",
 		      .flags = { "version", "late" },
 		      .deliver = ps_stream_deliver },
@@ -526,7 +526,6 @@ static const struct ina_ops ops = {
 	.end = ps_stream_end,
 	.contribute = switchml_contribute,
 	.waits = switchml_waits,
-	.stats = ps_stream_stats,
 };
 
 static void *ps_stream_open(const struct model_env *env, const void *conf)
@@ -539,7 +538,7 @@ const struct collective_ops ps_stream_collective = {
 	.help = "parameter servers with SwitchML's packets and slots on hosts (SwitchML section "
 		"5.3)",
 	.table = &ps_stream_table,
-	INA_OPS,
+	INA_JOB_OPS,
 	INA_PLAN_OPS,
 	.servers = ps_stream_servers,
 	.injected = ps_stream_injected,
@@ -549,6 +548,8 @@ const struct collective_ops ps_stream_collective = {
 	.warn = ps_stream_warn,
 	.idle = switchml_idle,
 	.open = ps_stream_open,
+	.close = ina_close,
+	.stats = ps_stream_stats,
 	.intact = ps_stream_intact,
 	.tolerance = { .one_switch = 0.02 },
 	.slots = switchml_slots,

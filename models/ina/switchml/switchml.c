@@ -228,9 +228,9 @@ static bool switchml_admit(void *self, const char **never)
 	*never = without_slots(job);
 	if (*never)
 		return false;
-	if (ina_reserve(&job->base))
+	if (ina_reserve(&job->base, never))
 		return true;
-	if (switchml_conf(&job->base)->admission == ADMISSION_REFUSE)
+	if (!*never && switchml_conf(&job->base)->admission == ADMISSION_REFUSE)
 		*never = "no switch memory";
 	return false;
 }
@@ -308,9 +308,9 @@ uint64_t switchml_slots(const void *instance)
 
 static const struct ina_ops ops = {
 	.title = "SwitchML",
-	.job_size = sizeof(struct switchml),
-	.worker_size = sizeof(struct worker),
-	.node_size = sizeof(struct node),
+	.size = { .job = sizeof(struct switchml),
+		  .worker = sizeof(struct worker),
+		  .node = sizeof(struct node) },
 	.protocol = { .name = "switchml",
 		      .flags = { "version", "late" },
 		      .deliver = switchml_deliver,
