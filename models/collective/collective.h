@@ -194,9 +194,8 @@ struct fluid_tolerance {
 	double together; /* error of the end of the last of several jobs, all of this scheme */
 };
 
-struct collective_ops {
-	const char *name, *help;
-	const struct conf_table *table; /* its object under "schemes"; required, may have no rows */
+/* What a scheme is, whatever its parameters. */
+struct collective_traits {
 	/* Most ranks of a job where a worker has several (struct collective_job); 0 if it cannot
 	 * have several. */
 	uint32_t ranks_max;
@@ -204,12 +203,27 @@ struct collective_ops {
 	bool messages;       /* its hosts may send messages over TCP (transport/messages.h) */
 	bool heeds_marks;    /* it has windows of its own, which shrink on ECN marks */
 	bool first_come;     /* jobs share aggregators, first come first served */
+	/* Its all-gather runs only together with its own reduce-scatter, which is admitted first.
+	 */
+	bool paired;
+	/* Why switches cannot have memory of different sizes, or NULL. Messages print this behind
+	 * the scheme's name. */
+	const char *one_memory;
+	struct fluid_tolerance tolerance;
+};
+
+struct collective_ops {
+	const char *name, *help;
+	const struct conf_table *table; /* its object under "schemes"; required, may have no rows */
+	struct collective_traits traits;
+
+	/* --- before a run: what its parameters make of it --- */
+
 	/* Optional: whether the scheme draws random numbers even on one switch, for a job alone. */
 	bool (*draws)(const void *conf);
 	/* Optional: the transport of the scheme's connections, or of the ring that its jobs fall
 	 * back to. */
 	const struct transport *(*transport)(const void *conf);
-
 	/* Optional: the default number of parameter servers for two or more workers. A scheme
 	 * without this member has no servers. */
 	uint32_t (*servers)(uint32_t workers);
@@ -218,13 +232,12 @@ struct collective_ops {
 	const char *(*refuses)(const void *conf, const struct topology_conf *topology,
 			       uint32_t workers, uint32_t servers);
 	/* Optional: payload bytes that all hosts of a job together send per byte of its gradient,
-	 * without loss. workers >= 2; `beside`: servers are on workers' hosts. Only for estimates
-	 * of load and cost. Without this member: one byte per worker, because switches add
-	 * everything up and send the results. */
-	double (*injected)(uint32_t workers, bool beside);
-	/* Of a scheme with `ranks_max`: the same if each of `gpus` GPUs of a worker's machine is a
-	 * rank, but only bytes that leave machines. Ranks are in order of placement. */
-	double (*leaving)(uint32_t workers, uint32_t gpus);
+	 * without loss. workers >= 2; `beside`: servers are on workers' hosts. Of a scheme with
+	 * `ranks_max`, each of `gpus` GPUs of a worker's machine is a rank, in order of placement,
+	 * and only bytes that leave machines count; else `gpus` is 1. Only for estimates of load
+	 * and cost. Without this member: one byte per worker, because switches add everything up
+	 * and send the results. */
+	double (*injected)(uint32_t workers, uint32_t gpus, bool beside);
 	/* Optional. Without it, a switch sends at once one packet for each that it receives.
 	 * `ports`: number of ports of the largest switch. */
 	struct collective_burst (*burst)(const void *conf, const struct topology_conf *topology,
@@ -237,9 +250,6 @@ struct collective_ops {
 	 * topology. The caller checks the length of packets. */
 	void (*check)(const void *conf, const struct topology_conf *topology, struct conf_doc *doc,
 		      const char *scheme);
-	/* Optional: why switches cannot have memory of different sizes. Messages print this behind
-	 * the scheme's name. */
-	const char *one_memory;
 	/* Optional. Warns, at the pointer, if a job of so many workers and servers is possible on
 	 * this topology but probably a mistake. Not called in the fluid model. */
 	void (*warn)(const void *conf, const struct topology_conf *topology, uint32_t workers,
@@ -250,6 +260,9 @@ struct collective_ops {
 	 * the scenario alone tells. */
 	struct collective_actual (*runs_as)(const void *conf, const struct topology_conf *topology,
 					    bytes gradients);
+
+	/* --- in a run --- */
+
 	/* Required. The scheme for a run; `conf` outlives it. */
 	void *(*open)(const struct model_env *env, const void *conf);
 	void (*close)(void *scheme);
@@ -266,23 +279,18 @@ struct collective_ops {
 	 * jobs use the all-reduce instead, and each worker a part of the sums. */
 	const struct collective_ops *reduce_scatter;
 	/* Optional: the scheme's all-gather, on the same scheme object. Its job cannot wait any
-	 * more, so start() fails only after failures of links or switches. `paired`: it runs only
-	 * together with the scheme's own reduce-scatter, which is admitted first. */
+	 * more, so start() fails only after failures of links or switches. */
 	const struct collective_ops *all_gather;
-	bool paired;
 	/* Required with plan(). The job is over: releases the memory that plan() took. */
 	void (*withdraw)(void *admitted);
-	struct fluid_tolerance tolerance;
 	/* Optional: called right before contribute(). */
 	void (*hint)(void *instance, uint32_t worker, const struct collective_hint *hint);
 	/* Required. Worker `worker` hands over the next tensor of its stream. */
 	void (*contribute)(void *instance, uint32_t worker, bytes size);
 	/* Required. Frees the instance when all workers hold the results of all tensors that they
-	 * have handed over. Not called within done(). */
-	void (*finish)(void *instance);
-	/* Optional: frees the instance after a failure, while workers still lack results. Without
-	 * this member finish() is called instead. */
-	void (*abandon)(void *instance);
+	 * have handed over or, if `abandoned`, after a failure, while workers still lack results.
+	 * Not called within done(). */
+	void (*finish)(void *instance, bool abandoned);
 	/* Optional: whether the instance's switches work and still have their partial sums. With
 	 * `links` the links between these switches have to work, too. An instance without this
 	 * member uses only connections, which find other routes. */

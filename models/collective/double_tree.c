@@ -320,10 +320,11 @@ static void *double_tree_plan(void *self, const struct collective_job *job,
 }
 
 /* Half of the gradient goes up each edge of a tree, and its sum down. */
-static double leaving(uint32_t workers, uint32_t gpus)
+static double injected(uint32_t workers, uint32_t gpus, bool beside)
 {
 	uint32_t n = workers * gpus, edges_out = 0;
 
+	(void)beside;
 	for (unsigned tree = 0; tree < 2; tree++)
 		for (uint32_t r = 0; r < n; r++) {
 			uint32_t parent = parent_of(n, r, tree);
@@ -335,9 +336,9 @@ static double leaving(uint32_t workers, uint32_t gpus)
 
 const struct collective_ops double_tree_collective = {
 	SCHEDULE_OPS,
-	.leaving = leaving,
+	.injected = injected,
 	.name = "double_tree",
-	.ranks_max = SCHEDULE_EDGES_END / 4,
+	.traits.ranks_max = SCHEDULE_EDGES_END / 4,
 	.help = "all-reduce by two binary trees, as NCCL's, between hosts over TCP or RoCE",
 	.table = &double_tree_table,
 	.start = double_tree_start,

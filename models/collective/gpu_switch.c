@@ -88,10 +88,11 @@ static void *start_half(void *env, const struct collective_job *job, const char 
 	return start(env, job, true);
 }
 
-static void finish(void *instance)
+static void finish(void *instance, bool abandoned)
 {
 	struct gpu_switch *it = instance;
 
+	(void)abandoned;
 	timer_close(it->env->sim, &it->timer);
 	free(it->handed);
 	free(it->missing);

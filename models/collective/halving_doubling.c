@@ -248,11 +248,12 @@ static void *halving_doubling_plan(void *self, const struct collective_job *job,
 	return schedule;
 }
 
-static double leaving(uint32_t workers, uint32_t gpus)
+static double injected(uint32_t workers, uint32_t gpus, bool beside)
 {
 	uint32_t n = workers * gpus, m = UINT32_C(1) << levels_of(n);
 	double sent = 0;
 
+	(void)beside;
 	for (unsigned level = 0; level < levels_of(n); level++)
 		for (uint32_t v = 0; v < m; v++) {
 			uint32_t other = v ^ distance(n, level);
@@ -268,12 +269,12 @@ static double leaving(uint32_t workers, uint32_t gpus)
 
 const struct collective_ops halving_doubling_collective = {
 	SCHEDULE_OPS,
-	.leaving = leaving,
+	.injected = injected,
 	.name = "halving_doubling",
-	.ranks_max = SCHEDULE_EDGES_END / 16, /* 16 levels and no pairs */
+	.traits.ranks_max = SCHEDULE_EDGES_END / 16, /* 16 levels and no pairs */
 	.help = "all-reduce by recursive halving and doubling between hosts over TCP or RoCE",
 	.table = &halving_doubling_table,
 	.start = halving_doubling_start,
 	.plan = halving_doubling_plan,
-	.tolerance = { .one_switch = 0.02 },
+	.traits.tolerance = { .one_switch = 0.02 },
 };

@@ -345,7 +345,7 @@ static void *start(void *self, const struct collective_job *job, const char **ne
 		if (start_rail(machines, r, never))
 			continue;
 		while (r--)
-			inner_ops(machines)->finish(machines->rails[r].inner);
+			inner_ops(machines)->finish(machines->rails[r].inner, false);
 		free_machines(machines);
 		return NULL;
 	}
@@ -397,22 +397,12 @@ static void contribute(void *instance, uint32_t worker, bytes size)
 	begin(machine);
 }
 
-static void finish(void *instance)
+static void finish(void *instance, bool abandoned)
 {
 	struct machines *machines = instance;
 
 	for (uint32_t r = 0; r < machines->rail_count; r++)
-		inner_ops(machines)->finish(machines->rails[r].inner);
-	free_machines(machines);
-}
-
-static void abandon(void *instance)
-{
-	struct machines *machines = instance;
-	const struct collective_ops *ops = inner_ops(machines);
-
-	for (uint32_t r = 0; r < machines->rail_count; r++)
-		(ops->abandon ? ops->abandon : ops->finish)(machines->rails[r].inner);
+		inner_ops(machines)->finish(machines->rails[r].inner, abandoned);
 	free_machines(machines);
 }
 
@@ -472,7 +462,6 @@ const struct collective_ops machine_collective = {
 	.hint = hint,
 	.contribute = contribute,
 	.finish = finish,
-	.abandon = abandon,
 	.intact = intact,
 	.stats = stats,
 	.slots = slots,

@@ -240,8 +240,9 @@ static uint32_t ps_servers(uint32_t workers)
 
 /* One gradient from each worker and one sum to each. With `beside`, each shard's server shares the
  * host of one worker, whose copy stays there: in total one gradient and one sum less. */
-static double ps_injected(uint32_t workers, bool beside)
+static double ps_injected(uint32_t workers, uint32_t gpus, bool beside)
 {
+	(void)gpus;
 	return 2 * ((double)workers - beside);
 }
 
@@ -338,10 +339,11 @@ static void ps_contribute(void *instance, uint32_t w, bytes size)
 		push_more(ps_stream_of(ps->push, ps, w, (w + i) % m));
 }
 
-static void ps_finish(void *instance)
+static void ps_finish(void *instance, bool abandoned)
 {
 	struct ps *ps = instance, **at = &ps->scheme->jobs;
 
+	(void)abandoned;
 	ps_mark_no_more(ps);
 	while (*at != ps)
 		at = &(*at)->next;
@@ -413,7 +415,7 @@ const struct collective_ops ps_collective = {
 	.name = "ps",
 	.help = "parameter servers over TCP or RoCE: dedicated, shared, or beside workers",
 	.table = &ps_table,
-	.by_connections = true,
+	.traits.by_connections = true,
 	.servers = ps_servers,
 	.injected = ps_injected,
 	.transport = ps_transport,
@@ -424,7 +426,7 @@ const struct collective_ops ps_collective = {
 	.finish = ps_finish,
 	.plan = ps_plan,
 	.withdraw = ps_withdraw,
-	.tolerance = { .one_switch = 0.02 },
+	.traits.tolerance = { .one_switch = 0.02 },
 	.stats = ps_stats,
 	.repeat = ps_repeat,
 	.report_waiting = ps_report_waiting,

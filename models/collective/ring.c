@@ -131,22 +131,24 @@ static void *ring_plan(void *self, const struct collective_job *job, struct stre
 	return ring;
 }
 
-/* One edge of each machine leads to another. */
-static double leaving(uint32_t workers, uint32_t gpus)
+/* All schemes send n - 1 values to add up an element, and n - 1 to distribute the sum. One edge of
+ * each machine leads to another. */
+static double injected(uint32_t workers, uint32_t gpus, bool beside)
 {
+	(void)beside;
 	return 2 * ((double)workers * gpus - 1) / gpus;
 }
 
 const struct collective_ops ring_collective = {
 	SCHEDULE_OPS,
-	.leaving = leaving,
+	.injected = injected,
 	.name = "ring",
-	.ranks_max = SCHEDULE_EDGES_END,
+	.traits.ranks_max = SCHEDULE_EDGES_END,
 	.help = "ring all-reduce between hosts over TCP or RoCE",
 	.table = &ring_table,
 	.start = ring_start,
 	.plan = ring_plan,
 	.reduce_scatter = &reduce_scatter_collective,
 	.all_gather = &all_gather_collective,
-	.tolerance = { .one_switch = 0.02 },
+	.traits.tolerance = { .one_switch = 0.02 },
 };

@@ -429,13 +429,6 @@ const struct transport *schedule_transport(const void *conf)
 	return transport_kind((unsigned)((const struct schedule_conf *)conf)->transport);
 }
 
-/* All schemes send n - 1 values to add up an element, and n - 1 to distribute the sum. */
-double schedule_injected(uint32_t workers, bool beside)
-{
-	(void)beside;
-	return 2 * ((double)workers - 1);
-}
-
 void *schedule_open(const struct model_env *env, const void *conf)
 {
 	struct schedule_scheme *scheme = xcalloc(1, sizeof(*scheme));
@@ -560,11 +553,12 @@ void schedule_contribute(void *instance, uint32_t worker, bytes size)
 		contribute(rank_of(schedule, worker, k), size);
 }
 
-void schedule_finish(void *instance)
+void schedule_finish(void *instance, bool abandoned)
 {
 	struct schedule *schedule = instance;
 	struct sim *sim = schedule->scheme->env.sim;
 
+	(void)abandoned;
 	for (uint32_t e = 0; e < schedule->edge_count; e++) {
 		struct schedule_edge *edge = &schedule->edges[e];
 

@@ -168,17 +168,16 @@ struct schedule {
 
 /* The members of struct collective_ops that all these schemes have in common. */
 #define SCHEDULE_OPS                                                                               \
-	.by_connections = true, .draws = schedule_draws, .transport = schedule_transport,          \
-	.open = schedule_open, .close = free, .injected = schedule_injected,                       \
-	.contribute = schedule_contribute, .finish = schedule_finish, .withdraw = schedule_free,   \
-	.stats = schedule_stats, .report_waiting = schedule_report_waiting
+	.traits.by_connections = true, .draws = schedule_draws, .transport = schedule_transport,   \
+	.open = schedule_open, .close = free, .contribute = schedule_contribute,                   \
+	.finish = schedule_finish, .withdraw = schedule_free, .stats = schedule_stats,             \
+	.report_waiting = schedule_report_waiting
 
 bool schedule_draws(const void *conf);
 const struct transport *schedule_transport(const void *conf);
-double schedule_injected(uint32_t workers, bool beside);
 void *schedule_open(const struct model_env *env, const void *conf);
 void schedule_contribute(void *instance, uint32_t worker, bytes size);
-void schedule_finish(void *instance);
+void schedule_finish(void *instance, bool abandoned);
 void schedule_stats(const void *instance, struct collective_stats *stats);
 size_t schedule_report_waiting(const void *instance, FILE *to, size_t limit);
 

@@ -254,16 +254,16 @@ static uint64_t own_of_root(const struct schedule *star, uint32_t rank, uint32_t
 
 /* --- as collectives --- */
 
-double reduce_scatter_injected(uint32_t workers, bool beside)
+double reduce_scatter_injected(uint32_t workers, uint32_t gpus, bool beside)
 {
-	(void)beside;
+	(void)gpus, (void)beside;
 	return workers - 1.0;
 }
 
 /* Each part but the root's own crosses once. */
-static double star_injected(uint32_t workers, bool beside)
+static double star_injected(uint32_t workers, uint32_t gpus, bool beside)
 {
-	(void)beside;
+	(void)gpus, (void)beside;
 	return (workers - 1.0) / workers;
 }
 

@@ -37,6 +37,6 @@ extern const struct collective_ops reduce_scatter_collective, all_gather_collect
 
 /* Of a reduce-scatter on hosts or in switches (collective_ops.injected): each worker sends all of
  * its gradients but its own part. */
-double reduce_scatter_injected(uint32_t workers, bool beside);
+double reduce_scatter_injected(uint32_t workers, uint32_t gpus, bool beside);
 
 #endif

@@ -212,10 +212,11 @@ static void *start(void *self, const struct collective_job *job, const char **ne
 	return instance;
 }
 
-static void finish(void *self)
+static void finish(void *self, bool abandoned)
 {
 	struct instance *instance = self;
 
+	(void)abandoned;
 	for (size_t i = 0; i < instance->plan.count; i++)
 		fluid_route_remove(instance->scheme->fluid, instance->streams[i].route);
 	timer_close(instance->scheme->sim, &instance->timer);

@@ -268,7 +268,7 @@ void inasim_group_close(struct inasim_group *group)
 	while (*link != group)
 		link = &(*link)->next;
 	*link = group->next;
-	(busy && group->ops->abandon ? group->ops->abandon : group->ops->finish)(group->instance);
+	group->ops->finish(group->instance, busy);
 	free(group->hosts);
 	free(group);
 }

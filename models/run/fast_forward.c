@@ -13,7 +13,7 @@ static bool can_repeat(const struct simulation *s)
 		for (unsigned n = 0; scheme_ops(n); n++) {
 			const struct collective_ops *ops = scheme_ops(n);
 
-			if (!ops->by_connections && !ops->repeat &&
+			if (!ops->traits.by_connections && !ops->repeat &&
 			    (group->program ? job_group_uses(group, n)
 					    : n == (unsigned)group->all_reduce))
 				return false;

@@ -512,15 +512,15 @@ static void check_fluid_transports(const struct scenario *scenario, struct conf_
 	}
 	for (unsigned s = 0; scheme_ops(s); s++) {
 		const struct transport *transport = scenario_scheme_transport(scenario, s);
-		const char *at =
-			conf_at(doc,
-				scheme_ops(s)->by_connections ? "/schemes/%s/transport"
-							      : "/schemes/%s/below/ring/transport",
-				scheme_names[s]);
+		const char *at = conf_at(doc,
+					 scheme_ops(s)->traits.by_connections
+						 ? "/schemes/%s/transport"
+						 : "/schemes/%s/below/ring/transport",
+					 scheme_names[s]);
 
 		/* NetReduce is RoCE, but has no such key, and plans streams of its own */
 		if (scenario_uses(scenario, s) && transport && transport->roce &&
-		    (scheme_ops(s)->by_connections || conf_given(doc, at)))
+		    (scheme_ops(s)->traits.by_connections || conf_given(doc, at)))
 			conf_error(doc, at, "%s", message);
 	}
 }
@@ -571,11 +571,11 @@ static void check_own_memory(const struct scenario *scenario, struct conf_doc *d
 		for (unsigned n = 0; scheme_ops(n); n++) {
 			const struct collective_ops *ops = scheme_ops(n);
 
-			if (ops->one_memory && job_group_uses(group, n))
+			if (ops->traits.one_memory && job_group_uses(group, n))
 				conf_error(doc, conf_at(doc, "/jobs/%zu", group->origin),
 					   "job \"%s\": %s %s; switch \"%s\" has memory of its own "
 					   "(\"aggregation\")",
-					   group->name, ops->name, ops->one_memory, name);
+					   group->name, ops->name, ops->traits.one_memory, name);
 		}
 }
 

@@ -71,7 +71,7 @@ static bool job_group_draws(const struct job_group_conf *group)
 	       group->workers.form == WORKERS_RANGE || group->model.form == MODEL_MIX ||
 	       group->placement == PLACEMENT_RANDOM || group->compute_jitter > 0 ||
 	       group->start_jitter || group->send_jitter ||
-	       scheme_ops(job_group_reduces(group))->first_come; /* draws aggregators */
+	       scheme_ops(job_group_reduces(group))->traits.first_come; /* draws aggregators */
 }
 
 static bool flow_group_draws(const struct flow_group_conf *group)

@@ -214,7 +214,7 @@ bool scenario_heeds_marks(const struct scenario *scenario)
 	const struct transport *transport;
 
 	for (unsigned s = 0; scheme_ops(s); s++)
-		if (scheme_ops(s)->heeds_marks && scenario_uses(scenario, s))
+		if (scheme_ops(s)->traits.heeds_marks && scenario_uses(scenario, s))
 			return true;
 	for (unsigned i = 0; (transport = transport_kind(i)); i++)
 		if (transport->cc->ecn && scenario_uses_transport(scenario, transport))

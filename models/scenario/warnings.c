@@ -33,7 +33,7 @@ static bool over_tcp(const struct scenario *scenario, unsigned scheme)
 {
 	const struct transport *transport = scenario_scheme_transport(scenario, scheme);
 
-	return scheme_ops(scheme)->by_connections && !(transport && transport->roce);
+	return scheme_ops(scheme)->traits.by_connections && !(transport && transport->roce);
 }
 
 static bool flows_over_roce(const struct flow_group_conf *group)
@@ -118,7 +118,7 @@ static void warn_targets(const struct scenario *scenario, struct conf_doc *doc)
 static bool heeds_marks(const struct scenario *scenario)
 {
 	for (unsigned s = 0; scheme_ops(s); s++)
-		if ((scheme_ops(s)->heeds_marks ||
+		if ((scheme_ops(s)->traits.heeds_marks ||
 		     (over_tcp(scenario, s) &&
 		      windows_heed_marks(scenario_scheme_transport(scenario, s)))) &&
 		    scenario_uses(scenario, s))
@@ -517,8 +517,8 @@ static void warn_lock_step(const struct scenario *scenario, struct conf_doc *doc
 		uint32_t workers = max_adding(group);
 
 		if (workers < 2 || !in_step(scenario, group) ||
-		    !((ops->heeds_marks && scenario_has_flows(scenario)) ||
-		      (ops->first_come && several_jobs(scenario))))
+		    !((ops->traits.heeds_marks && scenario_has_flows(scenario)) ||
+		      (ops->traits.first_come && several_jobs(scenario))))
 			continue;
 		conf_warn(doc, conf_at(doc, "/jobs/%zu/all_reduce", group->origin),
 			  "all %" PRIu32
@@ -646,8 +646,8 @@ static void warn_transports(const struct scenario *scenario, struct conf_doc *do
 
 		if (!scenario_has_scheme(scenario, s) && !scheme_given(doc, s))
 			continue;
-		tcp |= scheme_ops(s)->messages || (transport && !transport->roce);
-		tcp_acks |= scheme_ops(s)->messages;
+		tcp |= scheme_ops(s)->traits.messages || (transport && !transport->roce);
+		tcp_acks |= scheme_ops(s)->traits.messages;
 		roce |= transport && transport->roce && s != SCHEME_netreduce;
 	}
 	idle_key(doc, "/tcp", !tcp, "nothing runs over TCP");

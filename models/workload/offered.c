@@ -26,7 +26,7 @@ double job_group_sent(const struct job_group_conf *conf, const struct program_gr
 	else if (group->op == OP_ALL_TO_ALL)
 		times = group->count - 1.0;
 	else if (ops->injected)
-		times = ops->injected(group->count, true);
+		times = ops->injected(group->count, 1, true);
 	return times * leaves_machines(group, gpus) * (double)group->bytes;
 }
 
@@ -49,11 +49,11 @@ double job_group_reduced(const struct job_group_conf *conf, const struct collect
 		return 0;
 	if (conf->pipeline.stages > 1) /* each stage has a ring over its replicas */
 		return 2 * ((double)workers / (double)conf->pipeline.stages - 1);
-	if (gpus > 1 && conf->inside == INSIDE_RING && ops->leaving)
-		return ops->leaving(workers, gpus);
+	if (gpus > 1 && conf->inside == INSIDE_RING && ops->traits.ranks_max)
+		return ops->injected(workers, gpus, beside);
 	if (conf->sharding != SHARDING_NONE && scheme_ops(job_group_reduces(conf))->reduce_scatter)
 		ops = scheme_ops(job_group_reduces(conf))->reduce_scatter;
-	return ops->injected ? ops->injected(workers, beside) : workers;
+	return ops->injected ? ops->injected(workers, 1, beside) : workers;
 }
 
 double job_group_gathers_each(const struct job_group_conf *conf)

@@ -101,7 +101,7 @@ static int list_schemes(struct json *json)
 		if (!json)
 			continue;
 		json_bool(json, "all_reduce", all_reduce_ops(i));
-		json_tolerance(json, &ops->tolerance);
+		json_tolerance(json, &ops->traits.tolerance);
 		json_close_object(json);
 	}
 	return EXIT_DONE;

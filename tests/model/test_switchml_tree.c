@@ -167,7 +167,7 @@ Test(switchml_tree, one_worker_alone)
 	cr_expect_eq(bench.s->checks.exact_checked, 11 + 2);
 	cr_expect_eq(bench.s->checks.exact_violations, 0);
 	cr_expect_eq(bench.up, 11 + 2);
-	ops->finish(job);
+	ops->finish(job, false);
 	bench_close(&bench);
 }
 

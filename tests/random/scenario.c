@@ -262,8 +262,8 @@ static void put_inside(unsigned scheme)
 
 	rng = &later;
 	if (gpus) {
-		inside = one_of(scheme_ops(scheme)->ranks_max ? "scatter|master|ring"
-							      : "scatter|master");
+		inside = one_of(scheme_ops(scheme)->traits.ranks_max ? "scatter|master|ring"
+								     : "scatter|master");
 		put(", 'inside': '%s'", inside);
 	}
 	sums_only = gpus && (!strcmp(inside, "ring") || !strcmp(scheme_names[scheme], "nvls"));
@@ -861,7 +861,7 @@ static void put_enabled(unsigned number, bool last)
 /* NVLS has no recovery, and NetReduce's messages need more memory than single switches have. */
 static bool can_run(unsigned scheme)
 {
-	if (own_memory && (scheme_ops(scheme)->one_memory || scheme == SCHEME_netreduce))
+	if (own_memory && (scheme_ops(scheme)->traits.one_memory || scheme == SCHEME_netreduce))
 		return false;
 	return scheme != SCHEME_nvls || (lossless && !lossy);
 }

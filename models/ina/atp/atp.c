@@ -259,9 +259,9 @@ static void *atp_open(const struct model_env *env, const void *self)
 }
 
 /* A gradient from each worker, and the server's parameter packets, which switches copy. */
-static double atp_injected(uint32_t workers, bool beside)
+static double atp_injected(uint32_t workers, uint32_t gpus, bool beside)
 {
-	(void)beside;
+	(void)gpus, (void)beside;
 	return (double)workers + 1;
 }
 

@@ -369,12 +369,13 @@ void *ina_start_gather(void *self, const struct collective_job *spec, const char
 	return ina_start(((struct ina_scheme *)self)->gather, spec, never);
 }
 
-void ina_finish(void *instance)
+void ina_finish(void *instance, bool abandoned)
 {
 	struct ina_job *job = instance;
 
+	(void)abandoned;
 	if (job->on_hosts)
-		job->scheme->ops->on_hosts->finish(job->on_hosts);
+		job->scheme->ops->on_hosts->finish(job->on_hosts, false);
 	else
 		ina_end(job);
 	job->on_hosts = NULL;

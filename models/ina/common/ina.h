@@ -439,7 +439,7 @@ void ina_close(void *scheme);
 void *ina_start(void *scheme, const struct collective_job *spec, const char **never);
 void *ina_start_gather(void *scheme, const struct collective_job *spec, const char **never);
 void ina_contribute(void *instance, uint32_t worker, bytes size);
-void ina_finish(void *instance);
+void ina_finish(void *instance, bool abandoned);
 void ina_stats(const void *instance, struct collective_stats *stats);
 bytes ina_received(const void *instance);
 size_t ina_report_waiting(const void *instance, FILE *to, size_t limit);

@@ -478,16 +478,26 @@ static void pool_drain(struct pool_job *job)
 	pool_ops(job)->drain(job);
 }
 
-void pool_finish(void *instance)
+/* Frees the aggregators of a job at a switch; `job` NULL: of all jobs. */
+static void free_all(struct pool_scheme *scheme, uint32_t sw, const struct pool_job *job)
+{
+	struct aggregators *pool = &scheme->pools[sw];
+
+	for (uint32_t i = 0; pool->slots && i < pool->count; i++)
+		if (job ? pool->slots[i].owner == job->base.number + 1 : pool->slots[i].owner)
+			pool_free(scheme, pool, &pool->slots[i]);
+}
+
+void pool_finish(void *instance, bool abandoned)
 {
 	struct pool_job *job = instance;
+	const struct topology *topo = job->base.scheme->env.topo;
 
-	if (!job->held) {
-		ina_finish(job);
-		return;
-	}
-	if (job->base.scheme->env.topo->detours && !pool_ops(job)->drain) {
-		pool_abandon(job); /* late packets, on former paths, own its aggregators */
+	/* after detours late packets, on former paths, may own its aggregators */
+	if (!job->held || abandoned || (topo->detours && !pool_ops(job)->drain)) {
+		for (uint32_t s = 0; job->held && s < topo->net.switches; s++)
+			free_all(pool_scheme(job), s, job);
+		ina_finish(job, abandoned);
 		return;
 	}
 	ina_stop_workers(&job->base);
@@ -514,16 +524,6 @@ void pool_reroute(void *self)
 	}
 }
 
-/* Frees the aggregators of a job at a switch; `job` NULL: of all jobs. */
-static void free_all(struct pool_scheme *scheme, uint32_t sw, const struct pool_job *job)
-{
-	struct aggregators *pool = &scheme->pools[sw];
-
-	for (uint32_t i = 0; pool->slots && i < pool->count; i++)
-		if (job ? pool->slots[i].owner == job->base.number + 1 : pool->slots[i].owner)
-			pool_free(scheme, pool, &pool->slots[i]);
-}
-
 /* Workers retransmit the contributions that are lost with the switch's memory. */
 void pool_wipe(void *self, uint32_t sw)
 {
@@ -541,23 +541,13 @@ bool pool_intact(const void *instance, bool links)
 	return true;
 }
 
-void pool_abandon(void *instance)
-{
-	struct pool_job *job = instance;
-	struct pool_scheme *scheme = pool_scheme(job);
-
-	for (uint32_t s = 0; s < scheme->base.env.topo->net.switches; s++)
-		free_all(scheme, s, job);
-	ina_finish(job);
-}
-
 void pool_close(void *self)
 {
 	struct pool_scheme *scheme = self;
 
 	for (uint32_t j = 0; j < scheme->base.jobs.count; j++)
 		if (ina_find(&scheme->base.jobs, j))
-			ina_finish(ina_find(&scheme->base.jobs, j));
+			ina_finish(ina_find(&scheme->base.jobs, j), false);
 	for (uint32_t s = 0; s < scheme->base.env.topo->net.switches; s++)
 		aggregators_release(&scheme->pools[s]);
 	free(scheme->pools);

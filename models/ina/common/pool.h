@@ -265,8 +265,7 @@ struct collective_burst pool_burst(const void *conf, const struct topology_conf 
 /* `conf` begins with struct pool_conf. */
 struct pool_scheme *pool_open(const struct model_env *env, const void *conf,
 			      const struct pool_ops *ops, sim_time idle_limit);
-void pool_finish(void *instance);
-void pool_abandon(void *instance);
+void pool_finish(void *instance, bool abandoned);
 bool pool_intact(const void *instance, bool links);
 void pool_wipe(void *scheme, uint32_t sw);
 void pool_stats(const void *instance, struct collective_stats *stats);
@@ -274,10 +273,10 @@ void pool_close(void *scheme);
 
 /* Members of struct collective_ops. */
 #define POOL_OPS                                                                                   \
-	.heeds_marks = true, .first_come = true, .servers = pool_servers, .refuses = pool_refuses, \
-	.one_memory = pool_one_memory, .burst = pool_burst, .frame = ina_frame,                    \
-	.payload = ina_payload, .check = pool_check, .close = pool_close, .start = ina_start,      \
-	.contribute = ina_contribute, .finish = pool_finish, .abandon = pool_abandon,              \
+	.traits.heeds_marks = true, .traits.first_come = true, .servers = pool_servers,            \
+	.refuses = pool_refuses, .traits.one_memory = pool_one_memory, .burst = pool_burst,        \
+	.frame = ina_frame, .payload = ina_payload, .check = pool_check, .close = pool_close,      \
+	.start = ina_start, .contribute = ina_contribute, .finish = pool_finish,                   \
 	.intact = pool_intact, .wipe = pool_wipe, INA_PLAN_OPS, .memory = ina_memory,              \
 	.received = ina_received, .report_waiting = ina_report_waiting, .repeat = pool_repeat,     \
 	.ran_as = pool_ran_as

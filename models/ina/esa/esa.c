@@ -345,7 +345,7 @@ const struct collective_ops esa_collective = {
 		"come "
 		"from the switch, a parameter server adds what lost its aggregator",
 	.table = &esa_table,
-	.messages = true,
+	.traits.messages = true,
 	POOL_OPS,
 	.idle = esa_idle,
 	.open = esa_open,

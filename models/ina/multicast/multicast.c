@@ -143,7 +143,7 @@ const struct collective_ops multicast_collective = {
 	COLLECTIVE,
 	.help = "all-gather by multicast with chains, for jobs that shard",
 	.table = &multicast_table,
-	.messages = true,
+	.traits.messages = true,
 	.open = multicast_open,
 	.close = ina_close,
 	.frame = ina_frame,

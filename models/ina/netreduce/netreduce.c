@@ -414,5 +414,5 @@ const struct collective_ops netreduce_collective = {
 	.payload = netreduce_payload,
 	.burst = netreduce_burst,
 	.idle = netreduce_idle,
-	.tolerance = { .one_switch = 0.02, .tiers = 0.02, .together = 0.05 },
+	.traits.tolerance = { .one_switch = 0.02, .tiers = 0.02, .together = 0.05 },
 };

@@ -78,9 +78,9 @@ static void nvls_warn(const void *conf, const struct topology_conf *topology, ui
 }
 
 /* In an all-reduce each of N GPUs sends S + S/N, which is (N + 1) S together. */
-static double nvls_injected(uint32_t workers, bool beside)
+static double nvls_injected(uint32_t workers, uint32_t gpus, bool beside)
 {
-	(void)beside;
+	(void)gpus, (void)beside;
 	return workers + 1;
 }
 
@@ -233,5 +233,5 @@ const struct collective_ops nvls_collective = {
 	.payload = ina_payload,
 	.reduce_scatter = &reduce_scatter,
 	.all_gather = &all_gather,
-	.paired = true,
+	.traits.paired = true,
 };

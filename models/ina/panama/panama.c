@@ -510,14 +510,14 @@ static void *switchml_star_open(const struct model_env *env, const void *conf)
 	return scheme;
 }
 #define OPS                                                                                        \
-	.messages = true, .close = panama_close, .start = ina_start, .contribute = ina_contribute, \
-	.finish = ina_finish, .plan = ina_plan, .withdraw = panama_withdraw,                       \
-	.intact = panama_intact, .stats = ina_stats, .memory = ina_memory,                         \
-	.repeat = panama_repeat, .idle = panama_idle, .burst = panama_burst, .frame = ina_frame,   \
-	.payload = ina_payload, .check = panama_check, .runs_as = panama_runs_as,                  \
-	.ran_as = panama_ran_as, .transport = panama_transport,                                    \
+	.traits.messages = true, .close = panama_close, .start = ina_start,                        \
+	.contribute = ina_contribute, .finish = ina_finish, .plan = ina_plan,                      \
+	.withdraw = panama_withdraw, .intact = panama_intact, .stats = ina_stats,                  \
+	.memory = ina_memory, .repeat = panama_repeat, .idle = panama_idle, .burst = panama_burst, \
+	.frame = ina_frame, .payload = ina_payload, .check = panama_check,                         \
+	.runs_as = panama_runs_as, .ran_as = panama_ran_as, .transport = panama_transport,         \
 	.report_waiting = panama_report_waiting,                                                   \
-	.tolerance = { .one_switch = 0.02, .tiers = 0.02, .together = 0.05 }
+	.traits.tolerance = { .one_switch = 0.02, .tiers = 0.02, .together = 0.05 }
 
 extern const struct conf_table panama_table, switchml_star_table; /* panama_conf.c */
 
@@ -525,7 +525,7 @@ const struct collective_ops panama_collective = {
 	.name = "panama",
 	.help = "PANAMA: float sums in order on several trees, with an ECN window per tree",
 	.table = &panama_table,
-	.heeds_marks = true,
+	.traits.heeds_marks = true,
 	.open = panama_open,
 	OPS,
 };

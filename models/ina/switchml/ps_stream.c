@@ -149,8 +149,9 @@ static uint32_t ps_stream_servers(uint32_t workers)
 }
 
 /* As ps.c: a gradient from each worker and a sum to each, except within a host. */
-static double ps_stream_injected(uint32_t workers, bool beside)
+static double ps_stream_injected(uint32_t workers, uint32_t gpus, bool beside)
 {
+	(void)gpus;
 	return 2 * ((double)workers - beside);
 }
 
@@ -551,6 +552,6 @@ const struct collective_ops ps_stream_collective = {
 	.close = ina_close,
 	.stats = ps_stream_stats,
 	.intact = ps_stream_intact,
-	.tolerance = { .one_switch = 0.02 },
+	.traits.tolerance = { .one_switch = 0.02 },
 	.slots = switchml_slots,
 };

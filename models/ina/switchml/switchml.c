@@ -363,7 +363,7 @@ const struct collective_ops switchml_collective = {
 	.frame = switchml_conf_frame,
 	.payload = switchml_conf_payload,
 	.check = switchml_check,
-	.tolerance = { .one_switch = 0.02, .tiers = 0.02, .together = 0.05 },
+	.traits.tolerance = { .one_switch = 0.02, .tiers = 0.02, .together = 0.05 },
 	.slots = switchml_slots,
 	.idle = switchml_idle,
 	.runs_as = switchml_runs_as,

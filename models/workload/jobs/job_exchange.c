@@ -161,7 +161,7 @@ static uint32_t number_of(const struct job_exchange *exchange)
 	uint32_t number = (uint32_t)(exchange - job->exchanges);
 
 	return !job->conf->program && exchange->group->op == OP_ALL_GATHER &&
-			       scheme_ops(job_group_gathers(job->conf))->paired
+			       scheme_ops(job_group_gathers(job->conf))->traits.paired
 		       ? number - 1
 		       : number;
 }
@@ -279,8 +279,7 @@ void job_exchange_stop(struct job_exchange *exchange)
 {
 	if (exchange->instance) {
 		exchange->ops->stats(exchange->instance, &exchange->job->stats);
-		(exchange->ops->abandon ? exchange->ops->abandon
-					: exchange->ops->finish)(exchange->instance);
+		exchange->ops->finish(exchange->instance, true);
 	}
 	fusion_free(exchange->fusion);
 	exchange->fusion = NULL;
@@ -352,7 +351,7 @@ void job_forget_program(struct job *job)
 	job->program = NULL;
 }
 
-void job_end_exchanges(struct job *job, bool abandon)
+void job_end_exchanges(struct job *job, bool abandoned)
 {
 	if (!job->exchanges)
 		return;
@@ -360,9 +359,7 @@ void job_end_exchanges(struct job *job, bool abandon)
 		struct job_exchange *exchange = &job->exchanges[g];
 
 		if (exchange->instance)
-			(abandon && exchange->ops->abandon
-				 ? exchange->ops->abandon
-				 : exchange->ops->finish)(exchange->instance);
+			exchange->ops->finish(exchange->instance, abandoned);
 		fusion_free(exchange->fusion);
 		job_restart_free(exchange->restart);
 		free(exchange->hosts);

@@ -27,11 +27,11 @@ static void job_begin(struct job *job)
 		worker_begin(&job->worker[w]);
 }
 
-/* Ends all collectives of a job; `abandon`: although workers still lack sums. */
-static void leave_scheme(struct job *job, bool abandon)
+/* Ends all collectives of a job; `abandoned`: although workers still lack sums. */
+static void leave_scheme(struct job *job, bool abandoned)
 {
 	job_exchange_stats(job, &job->stats);
-	job_end_exchanges(job, abandon);
+	job_end_exchanges(job, abandoned);
 	why_job_end(job->why);
 	collective_stats_add(&job->jobs->stats, &job->stats);
 }

@@ -420,17 +420,17 @@ static void check_inside(const struct job_group_conf *conf, struct conf_doc *doc
 		return;
 	if (conf->inside != INSIDE_RING)
 		return;
-	if (!ops->ranks_max)
+	if (!ops->traits.ranks_max)
 		conf_error(doc, at,
 			   "\"ring\" makes each GPU a rank, which %s cannot do; allowed: "
 			   "\"scatter\" or "
 			   "\"master\"",
 			   ops->name);
-	else if (ranks > ops->ranks_max)
+	else if (ranks > ops->traits.ranks_max)
 		conf_error(doc, at,
 			   "\"ring\" makes each GPU a rank, here %" PRIu64
 			   "; %s takes at most %" PRIu32,
-			   ranks, ops->name, ops->ranks_max);
+			   ranks, ops->name, ops->traits.ranks_max);
 }
 
 /* Checks that tensors have stages before and after one scheme. */

@@ -190,8 +190,8 @@ void worker_hint(struct job_worker *worker, struct job_exchange *exchange, uint3
 bool job_start_exchanges(struct job *job, const char **never);
 /* Frees a program that was made for this job. */
 void job_forget_program(struct job *job);
-/* Ends all exchanges; `abandon`: although workers still lack results. */
-void job_end_exchanges(struct job *job, bool abandon);
+/* Ends all exchanges; `abandoned`: although workers still lack results. */
+void job_end_exchanges(struct job *job, bool abandoned);
 /* Stops an exchange before its end, because something that it depends on has failed. */
 void job_exchange_stop(struct job_exchange *exchange);
 /* The host of a rank: its GPU's NIC, where machines have several. */

@@ -112,7 +112,7 @@ static bool is_schedule(unsigned scheme, enum program_op op)
 {
 	const struct collective_ops *ops = job_group_ops(scheme, op);
 
-	return ops->ranks_max || ops == job_group_ops(SCHEME_ring, op);
+	return ops->traits.ranks_max || ops == job_group_ops(SCHEME_ring, op);
 }
 
 enum group_place job_group_place(const struct job_group_conf *conf,
@@ -244,7 +244,8 @@ const struct collective_ops *job_group_ops(unsigned scheme, enum program_op op)
 	case OP_REDUCE_SCATTER:
 		return ops->reduce_scatter ? ops->reduce_scatter : &reduce_scatter_collective;
 	case OP_ALL_GATHER: /* one that is paired needs its own reduce-scatter */
-		return ops->all_gather && !ops->paired ? ops->all_gather : &all_gather_collective;
+		return ops->all_gather && !ops->traits.paired ? ops->all_gather
+							      : &all_gather_collective;
 	case OP_ALL_TO_ALL:
 		return &all_to_all_collective;
 	case OP_BROADCAST:
@@ -369,10 +370,10 @@ static void check_group(const struct job_group_conf *conf, const struct program_
 			   "an all_to_all of \"%s\" has %" PRIu32
 			   " ranks, all connected with each other; at most %d",
 			   group->name, group->count, EXCHANGE_WORKERS_MAX);
-	if (ops->ranks_max && group->count > ops->ranks_max)
+	if (ops->traits.ranks_max && group->count > ops->traits.ranks_max)
 		conf_error(doc, pointer,
 			   "%s takes at most %" PRIu32 " ranks, group \"%s\" has %" PRIu32,
-			   ops->name, ops->ranks_max, group->name, group->count);
+			   ops->name, ops->traits.ranks_max, group->name, group->count);
 	if (group->op <= OP_ALL_GATHER && group->count > 1)
 		check_place(conf, group, doc, pointer, machine);
 }
@@ -471,7 +472,7 @@ void job_group_check_parallel(const struct job_group_conf *conf, struct conf_doc
 	if (conf->all_gather_given)
 		check_step(conf, doc, pointer, "all_gather", (unsigned)conf->all_gather,
 			   all_gather_of);
-	if (scheme_ops(job_group_gathers(conf))->paired &&
+	if (scheme_ops(job_group_gathers(conf))->traits.paired &&
 	    job_group_reduces(conf) != job_group_gathers(conf))
 		conf_error(doc, conf_at(doc, "%s/all_gather", pointer),
 			   "the all-gather of %s needs its own reduce-scatter: \"reduce_scatter\" "
