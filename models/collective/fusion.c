@@ -29,7 +29,7 @@ struct fusion {
 	uint32_t ahead;         /* workers that have contributed more tensors than handed_over */
 	struct buffer *buffers; /* ring of buffers whose sum some worker lacks */
 	uint64_t mask, oldest, end;
-	bool hinted; /* `hint` belongs to tensor `handed_over` */
+	bool hinted; /* `hint` came with the next tensor to be handed over */
 	struct collective_hint hint;
 	struct timer timer; /* end of the cycle */
 };

@@ -35,8 +35,9 @@ enum scheme_index { SCHEMES(SCHEME_INDEX) SCHEME_COUNT };
 
 #define SCHEME_ONE(name) +1
 
-/* Size of arrays by enum scheme_index: room for one scheme of SCHEMES_MORE. Other files do not know
- * that one, so the size is the same without it, and loops end where scheme_ops() is NULL. */
+/* Size of arrays by enum scheme_index, with room for the one scheme that SCHEMES_MORE may add. Only
+ * schemes.c knows that one, so the size is the same in all files, and loops end where scheme_ops()
+ * is NULL. */
 enum { SCHEMES_MAX = SCHEME_COUNT - (SCHEMES_MORE(SCHEME_ONE) + 0) + 1 };
 static_assert(SCHEMES_MORE(SCHEME_ONE) + 0 <= 1, "SCHEMES_MORE names more than one scheme");
 

@@ -191,8 +191,11 @@ sim_time window_due(const struct window *window)
 {
 	sim_time due = SIM_TIME_MAX;
 
-	for (uint64_t p = window->first; p < window->next; p++)
-		due = due_at(window, p) < due ? due_at(window, p) : due;
+	for (uint64_t p = window->first; p < window->next; p++) {
+		sim_time at = due_at(window, p);
+
+		due = at < due ? at : due;
+	}
 	return due;
 }
 

@@ -8,9 +8,9 @@
  *
  * The paper keeps one entry per connection. If a sender goes back across the end of a message, it
  * repeats the tail of message m - 1 while the entry has message m, and its packets would never be
- * found. So the newest 2N messages are kept here. A connection repeats no older ones: rank r
- * posts m when it has the result of m - N, for which the next rank has posted m - N, so that this
- * has the results up to m - 2N.
+ * found. So the newest 2N messages are kept here. A connection repeats no older ones, because its
+ * receiver, the next rank, has them: rank r posts m once it has the result of m - N. The next rank
+ * had then posted m - N, and so had the results up to m - 2N.
  *
  * 2N * length < 2^24 must hold. An empty table has `messages`, `length` and zeroed `entries`; all
  * else is 0. */

@@ -80,19 +80,19 @@ static void panama_arm(struct panama_asker *asker)
 {
 	const struct panama_worker *worker = asker->worker;
 	struct sim *sim = worker->base.job->scheme->env.sim;
-	sim_time first = SIM_TIME_MAX;
+	sim_time since = SIM_TIME_MAX, due;
 
 	for (uint32_t t = 0; t < panama_job(worker)->tree_count; t++) {
 		const struct panama_flow *flow = &worker->flows[t];
 
-		if (flow->una < flow->next && asker->trees[t].since < first)
-			first = asker->trees[t].since;
+		if (flow->una < flow->next && asker->trees[t].since < since)
+			since = asker->trees[t].since;
 	}
 	timer_cancel(sim, &asker->timer);
-	if (first == SIM_TIME_MAX)
+	if (since == SIM_TIME_MAX)
 		return;
-	first += asker->timeout;
-	timer_set(sim, &asker->timer, first > sim->now ? first : sim->now);
+	due = since + asker->timeout;
+	timer_set(sim, &asker->timer, due > sim->now ? due : sim->now);
 }
 
 /* --- who has what --- */

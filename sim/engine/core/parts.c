@@ -183,9 +183,10 @@ bool parts_run(struct sim *sim, uint64_t budget, sim_time until)
 
 		parts->due = control < parts->end;
 		ran = run_window(sim, parts->due ? control + 1 : parts->end);
-		parts->begin = control; /* not later: the event may schedule more at this time */
-		if (parts->due)
+		if (parts->due) {
+			parts->begin = control; /* the event may schedule more at this time */
 			continue;
+		}
 		if (!ran) {
 			sim_time first = first_event(parts);
 

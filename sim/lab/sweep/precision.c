@@ -156,8 +156,9 @@ static void judge(struct judging *judging, struct series *base, struct series *s
 
 /* --- all together --- */
 
-/* The combination that differs from `series` by having the baseline of the axis "by", or stands for
- * it; NULL: there is none. */
+/* The combination that differs from `series` by having the baseline of the axis "by"; NULL: there
+ * is none. One to which an axis does not apply, whose level then is the count, fits every value of
+ * it. */
 static struct series *base_of(const struct judging *judging, const struct series *series)
 {
 	const struct plan *plan = judging->plan;
