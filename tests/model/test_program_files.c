@@ -569,6 +569,38 @@ Test(program_files, goal_binary)
 	free(text);
 }
 
+/* Messages of all tags go over one connection, if both sides have them in one order. */
+Test(program_files, tags_share_connections)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		char *text = xasprintf("num_ranks 2\nrank 0 {\nsend 7b to 1 tag 5\nc: calc 5\n"
+				       "s: send 8b to 1 tag 9\ns requires c\n}\nrank 1 {\n"
+				       "a: recv 7b from 0 tag 5\nb: recv 8b from 0 tag 9\n"
+				       "%s requires %s\n}\n",
+				       i ? "a" : "b", i ? "b" : "a");
+		char *mistake = NULL;
+		struct program *program;
+
+		write_goal(text);
+		program = read_files("x.goal", &mistake);
+		cr_assert_not_null(program, "%s", mistake);
+		cr_expect_eq(program->group_count, 1 + i);
+		cr_expect_eq(program->groups[0].bytes, i ? 7 : 15);
+		program_free(program);
+		free(text);
+	}
+}
+
+/* A ring of sends and receives, each with a tag of its own, takes our ring's time exactly. */
+Test(program_files, goal_ring)
+{
+	char *model = xasprintf("'%s/scenarios/traces/ring.goal'", INASIM_SOURCE_DIR);
+
+	cr_expect_eq(end_of("", model),
+		     end_of("'workers': 4,", "{ 'layers': [ { 'gradient': '1MiB' } ] }"));
+	free(model);
+}
+
 /* In the order of the file, and of how many receives are before them, sends of rank 0 wait for each
  * other by way of rank 1; begun when they are ready, they do not. */
 Test(program_files, order_of_streams)

@@ -253,8 +253,12 @@ struct program *graph_program(struct graph *graph, char **mistake)
 	struct program *program = graph->program;
 
 	*mistake = program_join_ends(program, &graph->ends);
+	free(graph->ends.ends);
+	graph->ends = (struct program_ends){ 0 };
 	if (!*mistake)
 		*mistake = program_order(program);
+	if (!*mistake)
+		program_merge_messages(program);
 	if (!*mistake)
 		*mistake = program_finish(program);
 	if (!*mistake)

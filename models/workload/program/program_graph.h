@@ -68,6 +68,10 @@ void graph_need_of(struct graph *graph, uint32_t node, uint64_t id, bool must);
 /* All nodes of a rank have been added. Returns NULL or what is wrong (caller frees). */
 char *graph_end_rank(struct graph *graph, uint32_t rank);
 
+/* Of an ordered program of such ranks: makes one group of all messages from a rank to another,
+ * where both have them in the same order (program_merge.c). */
+void program_merge_messages(struct program *program);
+
 /* The program, finished, without deadlocks; the graph has it no more. NULL and *mistake (caller
  * frees) if something is wrong. */
 struct program *graph_program(struct graph *graph, char **mistake);
