@@ -257,7 +257,7 @@ static void check_flow_group(const struct looking *look, size_t number, bool bou
 		conf_error(look->doc, conf_at(look->doc, "%s/stop", pointer),
 			   "jobs_done needs \"jobs\"%s",
 			   look->scenario->jobs.count ? " that are enabled" : "");
-	flow_group_load(group, look->doc, pointer, look->hosts);
+	flow_group_load(group, look->doc, pointer, look->hosts, look->scenario->topology.graph);
 	switch ((enum arrival_form)group->arrival.form) {
 	case ARRIVE_AT:
 		check_together(look, group, pointer);

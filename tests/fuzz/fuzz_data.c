@@ -1,14 +1,16 @@
 /* Any bytes as data files: every file of the input is read as a table of each kind, and
  * all of them as a folder of traces with its neural networks. What is accepted is used.
  * Covers: sim/data/csv_read.c models/workload/flows/size_cdf.c models/workload/jobs/job_trace.c
+ * models/workload/flows/flow_files.c
  * models/workload/data_file.c models/workload/dnn.c */
 #include "files.h"
 
 #include "base/mem.h"
 #include "workload/data_file.h"
 #include "workload/dnn.h"
-#include "workload/jobs/job_trace.h"
+#include "workload/flows/flow_files.h"
 #include "workload/flows/size_cdf.h"
+#include "workload/jobs/job_trace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,8 +65,10 @@ static void read_traces(const char *path)
 		job_trace_release(&jobs);
 	free(error);
 	error = NULL;
-	if (flow_trace_load(&flows, path, &error))
+	if (flow_file_load(&flows, path, strstr(path, ".cm") ? START_NS : START_NONE, NULL, &error))
 		flow_trace_release(&flows);
+	else if (!error)
+		abort();
 	free(error);
 }
 

@@ -35,6 +35,7 @@ static const struct out_column flow_columns[] = {
 	  "of several parallel links, in the order of links.csv." },
 	{ "ack_path", OUT_TEXT, "Switches that the flow's ACKs pass." },
 	{ "timeouts", OUT_COUNT, "Retransmission timers that expired; empty without packets." },
+	{ "delivered_bytes", OUT_COUNT, "Payload that has reached the receiver, in order.", "0.3" },
 	{ 0 },
 };
 const struct out_schema flows_schema = {
@@ -93,6 +94,17 @@ static const struct transport_stats *stats_of(const struct flow *flow)
 	return connection_stats(&flow->conn);
 }
 
+static bytes delivered_by(const struct flow *flow)
+{
+	if (flow->received)
+		return flow->size;
+	if (flow->cut_off)
+		return flow->delivered;
+	if (flow->flows->env.fluid)
+		return flow_fluid_delivered(&flow->fluid, fluid_progress(flow->flows->env.fluid));
+	return connection_delivered(&flow->conn);
+}
+
 static void write_row(const struct flow *flow)
 {
 	char there[HOPS_MAX * NAME_SIZE], back[HOPS_MAX * NAME_SIZE];
@@ -126,6 +138,7 @@ static void write_row(const struct flow *flow)
 			      { .text = path_of(flow, false, there) },
 			      { .text = path_of(flow, true, back) },
 			      { .none = fluid, .count = sent->timeouts },
+			      { .count = delivered_by(flow) },
 		      });
 }
 

@@ -198,6 +198,7 @@ static void cut_off(struct flow *flow)
 	struct flows *flows = flow->flows;
 
 	flow->sent = *connection_stats(&flow->conn);
+	flow->delivered = connection_delivered(&flow->conn);
 	connection_close(&flow->conn);
 	flow->settled_at = flow->finish = flows->env.sim->now;
 	flow->cut_off = true;

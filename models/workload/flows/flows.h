@@ -35,6 +35,7 @@ struct arrival_conf {
 	sim_time at;
 	double load; /* payload, as a fraction of hosts x link rate */
 	const char *trace;
+	int start_unit; /* enum start_unit (flow_files.h) */
 };
 enum arrival_form { ARRIVE_AT, ARRIVE_POISSON, ARRIVE_TRACE };
 
@@ -79,9 +80,10 @@ void flow_group_check(const struct flow_group_conf *conf, struct conf_doc *doc, 
 		      uint32_t hosts, bool bounded);
 
 /* Loads the files of a group. Adds an error if a file is wrong, or if a trace names a host that is
- * not among the `hosts` of the network; `sizes` or `recorded` is then NULL. */
+ * not among the `hosts` of the network; `sizes` or `recorded` is then NULL. `graph`: the network's,
+ * or NULL. */
 void flow_group_load(struct flow_group_conf *conf, struct conf_doc *doc, const char *pointer,
-		     uint32_t hosts);
+		     uint32_t hosts, const struct graph *graph);
 
 /* Measured flows of a size class: from <= size < to. */
 struct flow_class {

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "workload/cluster.h"
 #include "workload/data_file.h"
+#include "workload/flows/flow_files.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -68,7 +69,12 @@ static const struct conf_table poisson_table = { "flows_poisson", poisson_rows,
 						 sizeof(struct arrival_conf) };
 static const struct conf_row trace_rows[] = {
 	CONF_STRING("trace", struct arrival_conf, trace, CONF_REQUIRED,
-		    "CSV file with columns start_s, src, dst, size_bytes."),
+		    "CSV file with columns start_s, src, dst, size_bytes; or a connection matrix "
+		    "of csg-htsim or uet-htsim (NAME.cm); or a list of flows of HPCC (NAME.txt)."),
+	CONF_ENUM("start_unit", struct arrival_conf, start_unit, "none", start_units,
+		  "Unit of `start` in a connection matrix, which does not say it: csg-htsim and "
+		  "uet-htsim read ps, csg-htsim's main_swift us.",
+		  "nothing is guessed"),
 	{ 0 },
 };
 static const struct conf_table trace_table = { "flows_trace", trace_rows,
@@ -242,14 +248,17 @@ static char *trace_mistake(const struct flow_trace *trace, const char *path, uin
 	return trace->count ? NULL : xstrdup("this trace has no flows");
 }
 
-static const struct flow_trace *load_trace(const char *name, struct conf_doc *doc,
-					   const char *where, uint32_t hosts)
+static const struct flow_trace *load_trace(const struct arrival_conf *arrival, struct conf_doc *doc,
+					   const char *where, uint32_t hosts,
+					   const struct graph *graph)
 {
 	struct flow_trace *trace = xcalloc(1, sizeof(*trace));
-	char *error = NULL, *path = data_file_find(DATA_ANY, name, conf_path(doc), &error);
+	char *error = NULL,
+	     *path = data_file_find(DATA_ANY, arrival->trace, conf_path(doc), &error);
+	enum start_unit unit = (enum start_unit)arrival->start_unit;
 
 	conf_keep(doc, trace, free_trace);
-	if (path && flow_trace_load(trace, path, &error))
+	if (path && flow_file_load(trace, path, unit, graph, &error))
 		error = trace_mistake(trace, path, hosts);
 	if (error)
 		conf_error(doc, where, "%s", error);
@@ -261,10 +270,11 @@ static const struct flow_trace *load_trace(const char *name, struct conf_doc *do
 }
 
 void flow_group_load(struct flow_group_conf *conf, struct conf_doc *doc, const char *pointer,
-		     uint32_t hosts)
+		     uint32_t hosts, const struct graph *graph)
 {
 	conf->sizes = sizes_load(&conf->size, doc, pointer);
 	if (conf->arrival.form == ARRIVE_TRACE)
-		conf->recorded = load_trace(conf->arrival.trace, doc,
-					    conf_at(doc, "%s/arrival/trace", pointer), hosts);
+		conf->recorded =
+			load_trace(&conf->arrival, doc, conf_at(doc, "%s/arrival/trace", pointer),
+				   hosts, graph);
 }

@@ -34,6 +34,7 @@ struct flow {
 	struct transport_stats sent; /* a copy, once the flow is settled */
 	bool received, measured;
 	bool cut_off;           /* ended unfinished, as failures have left no path */
+	bytes delivered;        /* when it was cut off */
 	bytes sampled;          /* bytes delivered up to the last sample */
 	struct flow *next_idle; /* in flows->idle */
 };
