@@ -446,6 +446,8 @@ static const char *not_in_parts(const struct simulation *s)
 		return "more than one thread needs a network without flows over RoCE";
 	if (s->topo.net.lossless)
 		return "more than one thread needs switches without PAUSE";
+	if (flows_wait(s->flows))
+		return "more than one thread needs flows that do not wait for others";
 	if (s->observer || s->topo.net.onlooker)
 		return "--events, --why and --timeline need one thread, which sees events in order";
 	return NULL;

@@ -60,6 +60,24 @@ Test(flow_files, matrix)
 		expect(&trace, 3, 2, 0, 6, 7 * units[i].ps);
 		flow_trace_release(&trace);
 	}
+	/* waits: flow 2 of the file, now the first, lets two start, one of which lets the first */
+	cr_assert_null(load(&trace,
+			    "Nodes 4\nConnections 4\nTriggers 2\n3->1 trigger 5 size 1\n"
+			    "1->2 trigger 4 size 2 recv_done_trigger 5\n"
+			    "0->1 start 3 size 3 send_done_trigger 4\n2->0 trigger 4 size 4\n"
+			    "trigger id 5 oneshot\ntrigger id 4 oneshot\n",
+			    ".cm", START_PS, NULL));
+	cr_assert_eq(trace.timed, 1);
+	cr_assert_eq(trace.wait_count, 3);
+	expect(&trace, 0, 0, 1, 3, 3);
+	for (size_t i = 0; i < 3; i++) {
+		const struct trace_wait *wait = &trace.waits[i];
+
+		cr_expect_eq(wait->sent, i < 2);
+		cr_expect_eq(trace.flows[wait->flow].size, i < 2 ? 3 : 2);
+		cr_expect_eq(trace.flows[wait->next].size, i == 0 ? 2 : i == 1 ? 4 : 1);
+	}
+	flow_trace_release(&trace);
 	cr_assert_null(load(&trace, "Nodes 2\nConnections 1\n0->1 start 1.25 size 1\n", ".cm",
 			    START_NS, NULL));
 	expect(&trace, 0, 0, 1, 1, 1250);
@@ -99,11 +117,21 @@ Test(flow_files, refused)
 		{ "Nodes 2\nConnections 2\n0->1 start 5 size 1\n", ".cm",
 		  "has 1 connections and 0 triggers, and says 2 and 0", START_PS },
 		{ "Nodes 2\nConnections 1\n0->1 id 1 trigger 1 size 1\n", ".cm",
-		  ":3: a trigger starts this flow", START_PS },
+		  ":3: there is no trigger 1", START_PS },
+		{ "Nodes 2\nConnections 1\nTriggers 1\n0->1 trigger 1 size 1\ntrigger id 1 "
+		  "oneshot\n",
+		  ".cm", ":4: 0 flows fire trigger 1; allowed: 1", START_PS },
+		{ "Nodes 2\nConnections 1\nTriggers 1\n0->1 trigger 1 size 1 recv_done_trigger 1\n"
+		  "trigger id 1 oneshot\n",
+		  ".cm", ":4: this flow never starts", START_PS },
+		{ "Nodes 2\nConnections 1\nTriggers 1\n0->1 start 1 size 1\ntrigger id 1 often\n",
+		  ".cm", ":5: \"often\"; allowed: oneshot", START_PS },
+		{ "Nodes 2\nConnections 1\n0->1 start 1 trigger 1 size 1\n", ".cm",
+		  ":3: a flow has either", START_PS },
 		{ "Nodes 2\nConnections 1\n0->1 start 5 size 0\n", ".cm",
 		  ":3: a flow without end (size 0)", START_PS },
-		{ "Nodes 2\nConnections 1\n0->1 size 5\n", ".cm", ":3: a flow without \"start\"",
-		  START_PS },
+		{ "Nodes 2\nConnections 1\n0->1 size 5\n", ".cm",
+		  ":3: a flow has either \"start\" or \"trigger\"", START_PS },
 		{ "Nodes 2\nConnections 1\n1->1 start 5 size 1\n", ".cm",
 		  ":3: host 1 sends to itself", START_PS },
 		{ "Nodes 2\nConnections 1\n0->1 start 0.5 size 1\n", ".cm", ":3: start is \"0.5\"",

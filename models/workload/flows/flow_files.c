@@ -2,11 +2,15 @@
  *
  * csg-htsim and uet-htsim (sim/datacenter/connection_matrix.cpp): "Nodes N", "Connections N", then
  *
- *     SRC->DST [id N] start TIME size BYTES [prio P] [addon] [msg N]
+ *     SRC->DST [id N] (start TIME | trigger N) size BYTES [send_done_trigger N]
+ *              [recv_done_trigger N] [prio P] [addon] [msg N]
+ *     trigger id N (oneshot | multishot | barrier count K)
  *
- * The parser of csg-htsim takes `start` as picoseconds, while its save() writes microseconds and
- * main_swift reads these; so the scenario says which (start_unit). prio, addon and msg are not
- * read. Refused: flows that a trigger starts, flows without end (size 0), failures.
+ * A flow with a trigger starts when the flow that fires it has been received, or acknowledged at
+ * its sender; with a barrier, when all K that fire it have. The parser of csg-htsim takes `start`
+ * as picoseconds, while its save() writes microseconds and main_swift reads these; so the scenario
+ * says which (start_unit). prio, addon and msg are not read. Refused: triggers other than barriers
+ * that several flows fire, flows without end (size 0), failures.
  *
  * HPCC (simulation/scratch/third.cc): the number of flows, then for each "SRC DST GROUP PORT BYTES
  * START", in seconds. What follows is a legend. Groups and ports are not read. */
@@ -30,9 +34,34 @@ const char *const start_units[] = { [START_NONE] = "none", [START_PS] = "ps", [S
 				    [START_US] = "us",     [START_S] = "s",   NULL };
 static const uint64_t unit_ps[] = { 0, 1, PS_PER_NS, PS_PER_US, PS_PER_S };
 
+#define NONE UINT64_MAX
+
+/* A flow as it is written; triggers by number, NONE = none. */
+struct record {
+	struct trace_flow flow;
+	uint64_t waits, sent, received;
+	unsigned line;
+};
+
+struct trigger {
+	uint64_t number, count; /* how many flows fire it; 0 = one, without a barrier */
+	unsigned line;
+};
+
+/* A flow that fires a trigger. */
+struct firing {
+	uint64_t trigger;
+	uint32_t flow;
+	bool sent;
+};
+
 struct reader {
-	struct flow_trace *trace;
-	size_t capacity;
+	struct record *records;
+	size_t count, capacity;
+	struct trigger *triggers;
+	size_t trigger_count, trigger_capacity;
+	struct firing *firings;
+	size_t firing_count, firing_capacity;
 	const char *path;
 	const char *at; /* what is not read yet */
 	unsigned line;
@@ -118,13 +147,14 @@ static bool time_of(struct reader *reader, uint64_t unit, sim_time *time)
 		     reader->word);
 }
 
-static bool add_flow(struct reader *reader, const struct trace_flow *flow)
+static bool add_record(struct reader *reader, const struct record *record)
 {
-	if (flow->src == flow->dst)
-		return wrong(reader, "host %" PRIu32 " sends to itself", flow->src);
-	reader->trace->flows = array_reserve(reader->trace->flows, reader->trace->count,
-					     &reader->capacity, sizeof(*reader->trace->flows));
-	reader->trace->flows[reader->trace->count++] = *flow;
+	if (record->flow.src == record->flow.dst)
+		return wrong(reader, "host %" PRIu32 " sends to itself", record->flow.src);
+	reader->records = array_reserve(reader->records, reader->count, &reader->capacity,
+					sizeof(*reader->records));
+	reader->records[reader->count] = *record;
+	reader->records[reader->count++].line = reader->line;
 	return true;
 }
 
@@ -148,53 +178,82 @@ static bool read_ends(struct reader *reader, struct trace_flow *flow)
 	return true;
 }
 
-static bool read_connection(struct reader *reader, enum start_unit unit)
+/* A key of a connection and its value. */
+static bool read_key(struct reader *reader, enum start_unit unit, struct record *record)
 {
-	struct trace_flow flow = { 0 };
-	bool started = false;
+	char key[sizeof(reader->token)];
 	uint64_t ignored;
 
-	if (!read_ends(reader, &flow))
+	memcpy(key, reader->token, sizeof(key));
+	if (!strcmp(key, "addon"))
+		return true;
+	next_word(reader, true);
+	if (!strcmp(key, "start") && unit == START_NONE)
+		return wrong(reader, "\"start_unit\" does not say in which unit this is: csg-htsim "
+				     "reads ps, its main_swift us");
+	if (!strcmp(key, "start"))
+		return time_of(reader, unit_ps[unit], &record->flow.start);
+	if (!strcmp(key, "size"))
+		return number(reader, key, UINT64_C(1) << 50, &record->flow.size);
+	if (!strcmp(key, "trigger"))
+		return number(reader, key, NONE - 1, &record->waits);
+	if (!strcmp(key, "send_done_trigger"))
+		return number(reader, key, NONE - 1, &record->sent);
+	if (!strcmp(key, "recv_done_trigger"))
+		return number(reader, key, NONE - 1, &record->received);
+	if (strcmp(key, "id") && strcmp(key, "prio") && strcmp(key, "msg"))
+		return wrong(reader, "\"%.40s\" is unknown here", key);
+	return number(reader, key, UINT64_MAX, &ignored);
+}
+
+static bool read_connection(struct reader *reader, enum start_unit unit)
+{
+	struct record record = { { .start = NONE }, NONE, NONE, NONE, 0 };
+
+	if (!read_ends(reader, &record.flow))
 		return false;
-	while (next_word(reader, true)) {
-		char key[sizeof(reader->token)];
-
-		memcpy(key, reader->token, sizeof(key));
-
-		if (!strcmp(key, "addon"))
-			continue;
-		if (!strcmp(key, "trigger"))
-			return wrong(reader, "a trigger starts this flow, which is not supported");
-		next_word(reader, true);
-		if (!strcmp(key, "start")) {
-			if (unit == START_NONE)
-				return wrong(reader,
-					     "\"start_unit\" does not say in which unit this is: "
-					     "csg-htsim reads ps, its main_swift us");
-			started = true;
-			if (!time_of(reader, unit_ps[unit], &flow.start))
-				return false;
-		} else if (!strcmp(key, "size")) {
-			if (!number(reader, "size", UINT64_C(1) << 50, &flow.size))
-				return false;
-		} else if (strcmp(key, "id") && strcmp(key, "prio") && strcmp(key, "msg") &&
-			   strcmp(key, "send_done_trigger") && strcmp(key, "recv_done_trigger")) {
-			return wrong(reader, "\"%.40s\" is unknown here", key);
-		} else if (!number(reader, key, UINT64_MAX, &ignored)) {
+	while (next_word(reader, true))
+		if (!read_key(reader, unit, &record))
 			return false;
-		}
-	}
-	if (!started)
-		return wrong(reader, "a flow without \"start\"");
-	if (!flow.size)
+	if ((record.flow.start == NONE) == (record.waits == NONE))
+		return wrong(reader, "a flow has either \"start\" or \"trigger\"");
+	if (record.waits != NONE)
+		record.flow.start = 0;
+	if (!record.flow.size)
 		return wrong(reader, "a flow without end (size 0) is not supported");
-	return add_flow(reader, &flow);
+	return add_record(reader, &record);
+}
+
+/* trigger id N oneshot, multishot, or barrier count K */
+static bool read_trigger(struct reader *reader)
+{
+	struct trigger trigger = { .line = reader->line };
+
+	if (!next_word(reader, true) || strcmp(reader->word, "id") || !next_word(reader, true))
+		return wrong(reader, "\"trigger\" needs \"id\" and a number");
+	if (!number(reader, "id", NONE - 1, &trigger.number))
+		return false;
+	next_word(reader, true);
+	if (!strcmp(reader->word, "barrier")) {
+		if (!next_word(reader, true) || strcmp(reader->word, "count") ||
+		    !next_word(reader, true))
+			return wrong(reader, "\"barrier\" needs \"count\" and a number");
+		if (!number(reader, "count", UINT32_MAX, &trigger.count))
+			return false;
+	} else if (strcmp(reader->word, "oneshot") && strcmp(reader->word, "multishot")) {
+		return wrong(reader, "\"%.40s\"; allowed: oneshot, multishot, barrier",
+			     reader->word);
+	}
+	reader->triggers = array_reserve(reader->triggers, reader->trigger_count,
+					 &reader->trigger_capacity, sizeof(*reader->triggers));
+	reader->triggers[reader->trigger_count++] = trigger;
+	return true;
 }
 
 static bool read_matrix(struct reader *reader, enum start_unit unit)
 {
 	static const char *const heads[] = { "Nodes", "Connections", "Triggers", "Failures" };
-	uint64_t counts[4] = { 0 }, triggers = 0;
+	uint64_t counts[4] = { 0 };
 
 	while (next_word(reader, false)) {
 		unsigned head = 0;
@@ -210,9 +269,8 @@ static bool read_matrix(struct reader *reader, enum start_unit unit)
 			continue;
 		}
 		if (!strcmp(reader->word, "trigger")) {
-			triggers++;
-			while (next_word(reader, true))
-				continue;
+			if (!read_trigger(reader))
+				return false;
 			continue;
 		}
 		while (head < 4 && strcmp(heads[head], reader->word))
@@ -228,11 +286,10 @@ static bool read_matrix(struct reader *reader, enum start_unit unit)
 	}
 	if (counts[3])
 		return wrong(reader, "failures are written in the scenario");
-	return (counts[1] == reader->trace->count && counts[2] == triggers) ||
+	return (counts[1] == reader->count && counts[2] == reader->trigger_count) ||
 	       wrong(reader,
-		     "has %zu connections and %" PRIu64 " triggers, and says %" PRIu64
-		     " and %" PRIu64,
-		     reader->trace->count, triggers, counts[1], counts[2]);
+		     "has %zu connections and %zu triggers, and says %" PRIu64 " and %" PRIu64,
+		     reader->count, reader->trigger_count, counts[1], counts[2]);
 }
 
 /* --- HPCC --- */
@@ -263,8 +320,9 @@ static bool read_list(struct reader *reader, const struct graph *graph)
 	if (!number(reader, "the number of flows", UINT32_MAX, &count))
 		return false;
 	next_word(reader, true); /* the generator leaves digits of an older number */
-	while (reader->trace->count < count) {
-		struct trace_flow flow = { 0 };
+	while (reader->count < count) {
+		struct record record = { .waits = NONE, .sent = NONE, .received = NONE };
+		struct trace_flow *flow = &record.flow;
 
 		for (unsigned i = 0; i < 5; i++) {
 			next_word(reader, false);
@@ -272,13 +330,14 @@ static bool read_list(struct reader *reader, const struct graph *graph)
 				    &values[i]))
 				return false;
 		}
-		flow.size = values[4];
-		if (!flow.size)
+		flow->size = values[4];
+		if (!flow->size)
 			return wrong(reader, "a flow of 0 bytes");
 		next_word(reader, false);
-		if (!time_of(reader, PS_PER_S, &flow.start) ||
-		    !find_host(reader, graph, values[0], &flow.src) ||
-		    !find_host(reader, graph, values[1], &flow.dst) || !add_flow(reader, &flow))
+		if (!time_of(reader, PS_PER_S, &flow->start) ||
+		    !find_host(reader, graph, values[0], &flow->src) ||
+		    !find_host(reader, graph, values[1], &flow->dst) ||
+		    !add_record(reader, &record))
 			return false;
 	}
 	return true;
@@ -286,22 +345,22 @@ static bool read_list(struct reader *reader, const struct graph *graph)
 
 /* --- both --- */
 
-static int by_start(const void *a, const void *b)
+/* Flows that start by time first, by time. */
+static bool is_before(const struct record *a, const struct record *b)
 {
-	const struct trace_flow *x = a, *y = b;
-
-	return x->start < y->start ? -1 : x->start > y->start;
+	if ((a->waits != NONE) != (b->waits != NONE))
+		return a->waits == NONE;
+	return a->flow.start <= b->flow.start;
 }
 
-/* By start; flows of one instant keep their order. */
-static void sort(struct flow_trace *trace)
+/* Flows of one instant keep their order. */
+static void sort(struct record *records, size_t n)
 {
-	struct trace_flow *flows = trace->flows, *half;
-	size_t n = trace->count;
+	struct record *half;
 	bool sorted = true;
 
 	for (size_t i = 1; i < n; i++)
-		sorted &= by_start(&flows[i - 1], &flows[i]) <= 0;
+		sorted &= is_before(&records[i - 1], &records[i]);
 	if (sorted)
 		return;
 	half = xcalloc(n, sizeof(*half));
@@ -310,15 +369,152 @@ static void sort(struct flow_trace *trace)
 			size_t middle = i + width < n ? i + width : n, a = i, b = middle, to = i;
 			size_t end = i + 2 * width < n ? i + 2 * width : n;
 
-			while (to < end)
-				half[to++] = b == end || (a < middle &&
-							  by_start(&flows[a], &flows[b]) <= 0)
-						     ? flows[a++]
-						     : flows[b++];
+			for (; to < end; to++)
+				half[to] = b == end || (a < middle &&
+							is_before(&records[a], &records[b]))
+						   ? records[a++]
+						   : records[b++];
 		}
-		memcpy(flows, half, n * sizeof(*flows));
+		memcpy(records, half, n * sizeof(*records));
 	}
 	free(half);
+}
+
+static int by_trigger(const void *a, const void *b)
+{
+	const struct firing *x = a, *y = b;
+
+	if (x->trigger != y->trigger)
+		return x->trigger < y->trigger ? -1 : 1;
+	return x->flow < y->flow ? -1 : x->flow > y->flow;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct trigger *x = a, *y = b;
+
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static int by_flow(const void *a, const void *b)
+{
+	const struct trace_wait *x = a, *y = b;
+
+	if (x->flow != y->flow)
+		return x->flow < y->flow ? -1 : 1;
+	return x->next < y->next ? -1 : x->next > y->next;
+}
+
+static void add_firing(struct reader *reader, uint64_t trigger, size_t flow, bool sent)
+{
+	if (trigger == NONE)
+		return;
+	reader->firings = array_reserve(reader->firings, reader->firing_count,
+					&reader->firing_capacity, sizeof(*reader->firings));
+	reader->firings[reader->firing_count++] = (struct firing){ trigger, (uint32_t)flow, sent };
+}
+
+/* The first that fires a trigger. */
+static size_t first_firing(const struct reader *reader, uint64_t trigger)
+{
+	size_t low = 0, high = reader->firing_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (reader->firings[middle].trigger < trigger)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* What the flow of a record waits for. */
+static bool add_waits(struct reader *reader, struct flow_trace *trace, size_t next,
+		      size_t *capacity)
+{
+	const struct trigger key = { .number = reader->records[next].waits }, *trigger = NULL;
+	size_t first = first_firing(reader, key.number), end = first, wanted;
+
+	if (reader->trigger_count)
+		trigger = bsearch(&key, reader->triggers, reader->trigger_count, sizeof(key),
+				  by_number);
+	while (end < reader->firing_count && reader->firings[end].trigger == key.number)
+		end++;
+	reader->line = reader->records[next].line;
+	if (!trigger)
+		return wrong(reader, "there is no trigger %" PRIu64, key.number);
+	wanted = trigger->count ? trigger->count : 1;
+	if (end - first != wanted)
+		return wrong(reader, "%zu flows fire trigger %" PRIu64 "; allowed: %zu",
+			     end - first, key.number, wanted);
+	for (; first < end; first++) {
+		trace->waits = array_reserve(trace->waits, trace->wait_count, capacity,
+					     sizeof(*trace->waits));
+		trace->waits[trace->wait_count++] =
+			(struct trace_wait){ reader->firings[first].flow, (uint32_t)next,
+					     reader->firings[first].sent };
+	}
+	return true;
+}
+
+/* Whether all flows start some time: lets those start that can. */
+static bool all_start(struct reader *reader, const struct flow_trace *trace)
+{
+	uint32_t *missing = xcalloc(trace->count + 1, sizeof(*missing));
+	uint32_t *queue = xcalloc(trace->count + 1, sizeof(*queue));
+	size_t *first = xcalloc(trace->count + 1, sizeof(*first)), end = trace->timed;
+	bool good = true;
+
+	for (size_t i = 0; i < trace->wait_count; i++) {
+		missing[trace->waits[i].next]++;
+		first[trace->waits[i].flow + 1] = i + 1;
+	}
+	for (size_t i = 1; i <= trace->count; i++)
+		first[i] = first[i] ? first[i] : first[i - 1];
+	for (uint32_t i = 0; i < trace->timed; i++)
+		queue[i] = i;
+	for (size_t at = 0; at < end; at++)
+		for (size_t i = first[queue[at]]; i < first[queue[at] + 1]; i++)
+			if (!--missing[trace->waits[i].next])
+				queue[end++] = trace->waits[i].next;
+	for (size_t i = 0; good && i < trace->count; i++)
+		if (missing[i]) {
+			reader->line = reader->records[i].line;
+			good = wrong(reader, "this flow never starts: flows wait for each other");
+		}
+	free(missing);
+	free(queue);
+	free(first);
+	return good;
+}
+
+/* Makes the trace of the records. */
+static bool make_trace(struct reader *reader, struct flow_trace *trace)
+{
+	size_t capacity = 0;
+	bool good = true;
+
+	sort(reader->records, reader->count);
+	trace->flows = xcalloc(reader->count + 1, sizeof(*trace->flows));
+	trace->count = reader->count;
+	for (size_t i = 0; i < reader->count; i++) {
+		trace->flows[i] = reader->records[i].flow;
+		trace->timed += reader->records[i].waits == NONE;
+		add_firing(reader, reader->records[i].sent, i, true);
+		add_firing(reader, reader->records[i].received, i, false);
+	}
+	if (reader->firing_count)
+		qsort(reader->firings, reader->firing_count, sizeof(*reader->firings), by_trigger);
+	if (reader->trigger_count)
+		qsort(reader->triggers, reader->trigger_count, sizeof(*reader->triggers),
+		      by_number);
+	for (size_t i = trace->timed; good && i < reader->count; i++)
+		good = add_waits(reader, trace, i, &capacity);
+	if (good && trace->wait_count)
+		qsort(trace->waits, trace->wait_count, sizeof(*trace->waits), by_flow);
+	return good && all_start(reader, trace);
 }
 
 static bool ends_with(const char *path, const char *ending)
@@ -331,7 +527,7 @@ static bool ends_with(const char *path, const char *ending)
 bool flow_file_load(struct flow_trace *trace, const char *path, enum start_unit unit,
 		    const struct graph *graph, char **error)
 {
-	struct reader reader = { .trace = trace, .path = path, .line = 1, .error = error };
+	struct reader reader = { .path = path, .line = 1, .error = error };
 	bool matrix = ends_with(path, ".cm"), good;
 	char *text;
 
@@ -349,12 +545,13 @@ bool flow_file_load(struct flow_trace *trace, const char *path, enum start_unit 
 		return false;
 	}
 	reader.at = text;
-	good = matrix ? read_matrix(&reader, unit) : read_list(&reader, graph);
+	good = (matrix ? read_matrix(&reader, unit) : read_list(&reader, graph)) &&
+	       make_trace(&reader, trace);
 	free(text);
-	if (good) {
-		sort(trace);
-		return true;
-	}
-	flow_trace_release(trace);
-	return false;
+	free(reader.records);
+	free(reader.triggers);
+	free(reader.firings);
+	if (!good)
+		flow_trace_release(trace);
+	return good;
 }

@@ -47,6 +47,7 @@ static void complete(struct flow *flow)
 		return;
 	}
 	count_received(flow);
+	flow_after_event(flow, false);
 	if (flows->env.topo->net.onlooker)
 		why_flow_over(why_of(&flows->env.topo->net), flow->src, flow->dst, flow->size,
 			      flow->start);
@@ -129,6 +130,8 @@ static void on_drained(void *owner)
 	flow->sent = *connection_stats(&flow->conn);
 	connection_close(&flow->conn);
 	flow_settle(flow);
+	if (!parts_number(network_of(&flow->flows->env.topo->net, flow->src)->sim))
+		flow_after_event(flow, true);
 }
 
 /* Fluid: the last byte is at the receiver. */
@@ -139,6 +142,7 @@ static void on_received(void *owner)
 	complete(flow);
 	flow_fluid_close(&flow->fluid);
 	flow_settle(flow);
+	flow_after_event(flow, true);
 }
 
 static const struct tcp_app flow_app = { .delivered = on_delivered, .drained = on_drained };
@@ -246,7 +250,7 @@ uint64_t flows_measured_lost(const struct flows *flows)
 	return flows->measured_cut_off;
 }
 
-static void start_flow(struct group *group, const struct flow_draw *draw)
+static void start_flow(struct group *group, const struct flow_draw *draw, uint32_t row)
 {
 	struct flows *flows = group->flows;
 	uint64_t number = flows->numbers++;
@@ -264,6 +268,7 @@ static void start_flow(struct group *group, const struct flow_draw *draw)
 		.flows = flows,
 		.group = group,
 		.id = number,
+		.row = row,
 		.src = draw->src,
 		.dst = draw->dst,
 		.size = draw->size,
@@ -326,6 +331,14 @@ static void drop_load(struct group *group)
 	apply_loads(group->flows, NULL); /* cannot fail, as the load falls */
 }
 
+void flow_start_row(struct group *group, uint32_t row)
+{
+	const struct trace_flow *flow = &group->conf->recorded->flows[row];
+	struct flow_draw draw = { flow->src, flow->dst, flow->size };
+
+	start_flow(group, &draw, row);
+}
+
 /* Flows due at one instant start together. Only Poisson arrivals are events of their own. */
 static void on_arrival(struct sim *sim, uint32_t entity, void *owner)
 {
@@ -338,9 +351,10 @@ static void on_arrival(struct sim *sim, uint32_t entity, void *owner)
 	if (flow_generator_done(generator))
 		return;
 	do {
+		uint32_t row = (uint32_t)generator->made;
 		struct flow_draw draw = flow_generator_draw(generator);
 
-		start_flow(group, &draw);
+		start_flow(group, &draw, row);
 	} while (together && generator->next <= sim->now);
 	if (!flow_generator_done(generator)) {
 		timer_set(sim, &group->timer, generator->next);
@@ -365,9 +379,9 @@ static uint64_t flow_limit(const struct group *group)
 	const struct flow_group_conf *conf = group->conf;
 
 	if (conf->arrival.form == ARRIVE_TRACE)
-		return conf->count && (uint64_t)conf->count < conf->recorded->count
+		return conf->count && (uint64_t)conf->count < conf->recorded->timed
 			       ? (uint64_t)conf->count
-			       : conf->recorded->count;
+			       : conf->recorded->timed;
 	if (conf->arrival.form == ARRIVE_POISSON && conf->arrival.load <= 0)
 		return 0;
 	if (conf->count)
@@ -444,6 +458,7 @@ static void group_init(struct group *group)
 	sim_name(sim, on_no_arrival, "numbers of disabled flow group %n");
 	shuffle_hosts(group);
 	begin_generator(group);
+	flow_after_open(group);
 	if (!flow_generator_done(&group->generator))
 		timer_set(sim, &group->timer, group->generator.next);
 }
@@ -476,6 +491,7 @@ static void free_groups(struct flows *flows)
 	for (size_t i = 0; i < flows->group_count; i++) {
 		free(flows->groups[i].order);
 		free(flows->groups[i].load);
+		flow_after_release(&flows->groups[i]);
 	}
 	free(flows->groups);
 }
@@ -531,6 +547,7 @@ void flows_jobs_done(struct flows *flows)
 	for (size_t i = 0; i < flows->group_count; i++)
 		if (flows->groups[i].conf->stop == FLOWS_STOP_WITH_JOBS) {
 			flows->groups[i].generator.stopped = true;
+			flow_after_release(&flows->groups[i]);
 			drop_load(&flows->groups[i]);
 		}
 }
@@ -539,8 +556,9 @@ void flows_jobs_done(struct flows *flows)
 static bool all_started(const struct flows *flows)
 {
 	for (size_t i = 0; i < flows->group_count; i++)
-		if (flows->groups[i].conf->enabled &&
-		    !flow_generator_done(&flows->groups[i].generator))
+		if (flows->groups[i].after.left ||
+		    (flows->groups[i].conf->enabled &&
+		     !flow_generator_done(&flows->groups[i].generator)))
 			return false;
 	return true;
 }
@@ -593,6 +611,9 @@ double flows_progress(const struct flows *flows)
 		if (flows->groups[i].generator.limit == UINT64_MAX)
 			return 0;
 		limit += (double)flows->groups[i].generator.limit;
+		if (flows->groups[i].after.missing)
+			limit += (double)(flows->groups[i].conf->recorded->count -
+					  flows->groups[i].conf->recorded->timed);
 	}
 	return limit > 0 ? (double)flows->finished / limit : 1;
 }
@@ -603,7 +624,12 @@ void flows_report_waiting(const struct flows *flows, FILE *to, size_t limit)
 		const struct group *group = &flows->groups[i];
 		const struct flow_generator *generator = &group->generator;
 
-		if (!group->conf->enabled || generator->limit == UINT64_MAX ||
+		if (group->after.left) {
+			limit--;
+			fprintf(to, "  flows (%s): %" PRIu64 " wait for others\n",
+				group->conf->name, group->after.left);
+		}
+		if (!group->conf->enabled || generator->limit == UINT64_MAX || !limit ||
 		    flow_generator_done(generator))
 			continue;
 		limit--;

@@ -190,6 +190,9 @@ double flows_bytes_per_arrival(const struct flows *flows);
 void flows_cut(struct flows *flows, unsigned parts);
 void flows_gather(struct flows *flows);
 
+/* Whether some flows wait for others. */
+bool flows_wait(const struct flows *flows);
+
 /* Whether connections of this application are flows. */
 bool flows_own(const struct tcp_app *app);
 

@@ -248,18 +248,20 @@ static char *trace_mistake(const struct flow_trace *trace, const char *path, uin
 	return trace->count ? NULL : xstrdup("this trace has no flows");
 }
 
-static const struct flow_trace *load_trace(const struct arrival_conf *arrival, struct conf_doc *doc,
+static const struct flow_trace *load_trace(const struct flow_group_conf *conf, struct conf_doc *doc,
 					   const char *where, uint32_t hosts,
 					   const struct graph *graph)
 {
 	struct flow_trace *trace = xcalloc(1, sizeof(*trace));
 	char *error = NULL,
-	     *path = data_file_find(DATA_ANY, arrival->trace, conf_path(doc), &error);
-	enum start_unit unit = (enum start_unit)arrival->start_unit;
+	     *path = data_file_find(DATA_ANY, conf->arrival.trace, conf_path(doc), &error);
+	enum start_unit unit = (enum start_unit)conf->arrival.start_unit;
 
 	conf_keep(doc, trace, free_trace);
 	if (path && flow_file_load(trace, path, unit, graph, &error))
 		error = trace_mistake(trace, path, hosts);
+	if (!error && trace->wait_count && conf->count)
+		error = xstrdup("\"count\" cannot cut a trace whose flows wait for others");
 	if (error)
 		conf_error(doc, where, "%s", error);
 	free(path);
@@ -274,7 +276,6 @@ void flow_group_load(struct flow_group_conf *conf, struct conf_doc *doc, const c
 {
 	conf->sizes = sizes_load(&conf->size, doc, pointer);
 	if (conf->arrival.form == ARRIVE_TRACE)
-		conf->recorded =
-			load_trace(&conf->arrival, doc, conf_at(doc, "%s/arrival/trace", pointer),
-				   hosts, graph);
+		conf->recorded = load_trace(conf, doc, conf_at(doc, "%s/arrival/trace", pointer),
+					    hosts, graph);
 }

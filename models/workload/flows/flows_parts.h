@@ -8,6 +8,15 @@
 #include "workload/jobs/job_trace.h"
 #include "workload/flows/sizes.h"
 
+/* Flows of a group's trace that wait for others; `missing` is NULL if none does. */
+struct flow_after {
+	uint32_t *missing; /* by row of the trace: what it still waits for; owned */
+	uint32_t *ready;   /* rows that start now; owned */
+	size_t ready_count;
+	uint64_t left; /* flows that have not started */
+	struct timer timer;
+};
+
 struct group {
 	struct flows *flows;
 	const struct flow_group_conf *conf;
@@ -16,6 +25,7 @@ struct group {
 	struct flow_generator generator;
 	double *load;       /* fluid: bytes per second of its short flows, by port; NULL = none */
 	struct timer timer; /* the next arrival */
+	struct flow_after after;
 	struct flow_group_stats stats;
 	bytes completed; /* unsampled bytes of flows that finished since the last sample */
 };
@@ -24,6 +34,7 @@ struct flow {
 	struct flows *flows;
 	struct group *group;
 	uint64_t id;
+	uint32_t row; /* of the group's trace */
 	uint32_t src, dst;
 	struct connection conn;  /* packet fidelity */
 	struct flow_fluid fluid; /* fluid fidelity */
@@ -85,6 +96,20 @@ struct flows {
 	void (*changed)(void *owner);
 	void *owner;
 };
+
+/* --- flows.c --- */
+
+/* Starts the flow of a row of the group's trace. */
+void flow_start_row(struct group *group, uint32_t row);
+
+/* --- flow_after.c --- */
+
+void flow_after_open(struct group *group);
+/* No flow that waits starts any more. */
+void flow_after_release(struct group *group);
+
+/* A flow has been received or, with `sent`, acknowledged: others may start. */
+void flow_after_event(struct flow *flow, bool sent);
 
 /* --- flow_ahead.c --- */
 

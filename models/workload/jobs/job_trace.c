@@ -141,6 +141,7 @@ bool flow_trace_load(struct flow_trace *trace, const char *path, char **error)
 	if (!csv)
 		return false;
 	read_flows(trace, csv);
+	trace->timed = trace->count;
 	if (csv_close(csv, error))
 		return true;
 	flow_trace_release(trace);
@@ -150,6 +151,7 @@ bool flow_trace_load(struct flow_trace *trace, const char *path, char **error)
 void flow_trace_release(struct flow_trace *trace)
 {
 	free(trace->flows);
+	free(trace->waits);
 	free(trace->unread);
 	*trace = (struct flow_trace){ 0 };
 }

@@ -36,9 +36,18 @@ struct trace_flow {
 	uint32_t src, dst;
 };
 
+/* Flow `next` waits until flow `flow` has been received or, if `sent`, acknowledged. */
+struct trace_wait {
+	uint32_t flow, next;
+	bool sent;
+};
+
 struct flow_trace {
 	struct trace_flow *flows;
 	size_t count;
+	size_t timed;             /* the first so many start at their time, the others by `waits` */
+	struct trace_wait *waits; /* by flow */
+	size_t wait_count;
 	char *unread; /* as in struct job_trace */
 };
 
