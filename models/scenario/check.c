@@ -160,10 +160,32 @@ static void check_frame(const struct scenario *scenario, const char *pointer, by
 			   frame, topology->host.queue);
 }
 
+/* A flow's ideal is that of one path, so no path may be the narrower part of a sprayed way. */
+static void check_spray(const struct scenario *scenario, struct conf_doc *doc)
+{
+	const struct tcp_conf *tcp = &scenario->tcp;
+	const struct topology_conf *topology = &scenario->topology;
+
+	if (tcp->paths & (tcp->paths - 1))
+		conf_error(doc, "/tcp/paths", "is no power of two");
+	if (!tcp->spray)
+		return;
+	if (tcp->recovery == TCP_NEWRENO)
+		conf_error(doc, "/tcp/spray",
+			   "needs \"recovery\" sack or rack: to newreno, packets out of order are "
+			   "losses");
+	if (topology->graph)
+		conf_error(doc, "/tcp/spray", "is not for graphs: their paths differ");
+	else if (topology_uplink_rate(topology) < topology_host_rate(topology))
+		conf_error(doc, "/tcp/spray",
+			   "needs links between switches that are as fast as those of hosts");
+}
+
 static void check_segment(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const struct roce_conf *roce = &scenario->roce;
 
+	check_spray(scenario, doc);
 	check_frame(scenario, "/tcp/mss", (bytes)scenario->tcp.mss + TCP_OVERHEAD, doc);
 	if (scenario->tcp.max_window && scenario->tcp.max_window < (bytes)scenario->tcp.mss)
 		conf_error(doc, "/tcp/max_window",

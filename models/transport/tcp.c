@@ -33,6 +33,13 @@ static const struct conf_row tcp_rows[] = {
 	CONF_BOOL("handshake_rtt", struct tcp_conf, handshake_rtt, "false",
 		  "A connection begins with the round trip of the idle path, as from a handshake.",
 		  "our choice: the first segment measures it"),
+	CONF_ENUM("spray", struct tcp_conf, spray, "none", spray_names,
+		  "How packets of a connection take all shortest paths: none, one path; random; "
+		  "oblivious, in turn; reps, those without marks again.",
+		  "our choice: ECMP by flow"),
+	CONF_INT("paths", struct tcp_conf, paths, "64", 1, 4096,
+		 "Values that a sprayed connection has switches hash: a power of two.",
+		 "uet-htsim"),
 	CONF_TIME("tlp_ack_delay", struct tcp_conf, tlp_ack_delay, "0s", 0, PS_PER_S,
 		  "Added to the time until a tail loss probe when one segment is under way.",
 		  "our choice: no delayed ACKs; Linux: 200 ms"),
@@ -133,6 +140,7 @@ void tcp_free(struct tcp *tcp)
 		ranges_release(&tcp->conns[i]->rx.early);
 		free(tcp->conns[i]->steps);
 		tcp_sack_free(tcp->conns[i]->tx.sack);
+		free(tcp->conns[i]->tx.spray);
 		free(tcp->conns[i]);
 	}
 	free(tcp->conns);

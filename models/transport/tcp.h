@@ -5,6 +5,7 @@
  * echo with RFC 8257's receiver (section 3.2) and delayed ACKs. A segment behind which the sender
  * has nothing more to send (TCP_PUSH) is acknowledged at once.
  *
+ * Packets of a connection may take all shortest paths: spray.h.
  * With SACK or RACK-TLP instead of NewReno: tcp_sack.h.
  *
  * Simplified: no handshake and no FIN (a stream starts with data), no limited transmit, no
@@ -40,6 +41,8 @@ struct tcp_conf {
 	bytes max_window; /* 0 = none */
 	int recovery;     /* enum tcp_recovery */
 	bool handshake_rtt;
+	int spray;     /* enum spray_kind */
+	int64_t paths; /* values that lead to routes, a power of two */
 	sim_time tlp_ack_delay, tlp_slack;
 	void *control[CC_COUNT]; /* parameters of congestion controls, as cc_table */
 };

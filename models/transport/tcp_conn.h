@@ -4,6 +4,7 @@
 
 #include "core/repeat.h"
 #include "transport/ranges.h"
+#include "transport/spray.h"
 #include "transport/tcp.h"
 
 /* The two hosts of a connection may be in two partitions (core/parts.h). Each host has a half of
@@ -24,6 +25,7 @@ struct tcp_tx {
 	uint64_t usage_end;     /* `limited` and `max_flight` are about the window up to here */
 	uint64_t max_flight;
 	double inflation;      /* bytes added to the window during recovery */
+	struct spray *spray;   /* NULL: all by `route`; owned */
 	struct tcp_sack *sack; /* NULL with NewReno's recovery; owned */
 	uint64_t gone; /* of the bytes from `una` to `nxt`, not in flight: always 0 with NewReno */
 	uint32_t dupacks;

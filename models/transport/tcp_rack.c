@@ -24,6 +24,8 @@ void tcp_sack_delivered(struct tcp_conn *conn, const struct tcp_segment *segment
 	sim_time rtt = news->now - segment->sent;
 	bool copied = segment->state & SEGMENT_COPIED;
 
+	if (conn->tx.spray)
+		spray_answered(conn->tx.spray, segment->path, news->marked);
 	if (end >= sack->highest)
 		sack->highest = end;
 	else if (!copied)
@@ -271,6 +273,7 @@ void tcp_sack_receive(struct tcp_conn *conn, const struct packet *packet, struct
 	struct tcp_sack *sack = tx->sack;
 	struct tcp_news news = { .now = ack->now,
 				 .echo = packet->echo,
+				 .marked = ack->ece,
 				 .advanced = packet->next_expected > tx->una };
 
 	tcp_sack_take(conn, packet, &news);

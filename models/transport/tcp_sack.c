@@ -140,7 +140,7 @@ static uint64_t next_again(struct tcp_sack *sack)
 	return sack->again_from;
 }
 
-const struct tcp_segment *tcp_sack_again(struct tcp_conn *conn)
+struct tcp_segment *tcp_sack_again(struct tcp_conn *conn)
 {
 	struct tcp_sack *sack = conn->tx.sack;
 	uint64_t number = next_again(sack);
@@ -272,6 +272,7 @@ void tcp_sack_open(struct tcp_conn *conn, uint64_t key)
 				   .oldest = TCP_NO_SEGMENT,
 				   .newest = TCP_NO_SEGMENT,
 				   .min_rtt = SIM_TIME_MAX,
+				   .reordered = conf->spray, /* the sender knows that it reorders */
 				   .steps = 1,
 				   .reports = xcalloc(1, sizeof(*sack->reports)) };
 	sack->told.last = sack->reports;

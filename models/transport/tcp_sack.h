@@ -50,6 +50,7 @@ struct tcp_segment {
 	sim_time sent;         /* the newest copy */
 	uint64_t older, newer; /* numbers in the list by `sent` */
 	uint32_t size;
+	uint16_t path; /* spray.h: value of the newest copy */
 	uint8_t state;
 };
 
@@ -57,7 +58,7 @@ struct tcp_segment {
 struct tcp_news {
 	uint64_t delivered; /* bytes */
 	sim_time now, echo;
-	bool advanced, lost, twice;
+	bool advanced, lost, twice, marked;
 };
 
 #define TCP_NO_SEGMENT UINT64_MAX
@@ -109,7 +110,7 @@ static inline struct tcp_segment *tcp_segment(const struct tcp_sack *sack, uint6
 /* A new segment leaves. */
 void tcp_sack_sent(struct tcp_conn *conn, const struct packet *packet);
 /* The segment that leaves again now: the first that is lost, else, as a probe, the last. */
-const struct tcp_segment *tcp_sack_again(struct tcp_conn *conn);
+struct tcp_segment *tcp_sack_again(struct tcp_conn *conn);
 /* Whether a lost segment waits to be sent again. If so, sets *size to its bytes. */
 bool tcp_sack_waits(const struct tcp_conn *conn, uint64_t *size);
 void tcp_sack_lose(struct tcp_conn *conn, uint64_t number);

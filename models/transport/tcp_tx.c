@@ -3,6 +3,7 @@
 #include "transport/tcp_sack.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #define DUPACK_THRESHOLD 3
 #define MAX_BACKOFF      6 /* doublings of the retransmission timeout */
@@ -150,6 +151,11 @@ void tcp_tx_arm(struct tcp_conn *conn)
 		tcp_stop_timer(conn);
 }
 
+static const struct route *next_route(struct tcp_tx *tx)
+{
+	return tx->spray ? &tx->spray->routes[spray_next(tx->spray)] : &tx->route;
+}
+
 static void fill_segment(struct tcp_conn *conn, uint64_t seq, uint64_t payload,
 			 struct packet *packet)
 {
@@ -166,7 +172,7 @@ static void fill_segment(struct tcp_conn *conn, uint64_t seq, uint64_t payload,
 		.flags = conn->tx.flags,
 		.protocol = conn->tcp->protocol,
 	};
-	packet_set_route(packet, &conn->tx.route);
+	packet_set_route(packet, next_route(&conn->tx));
 	if (seq + payload == conn->tx.written)
 		packet->flags |= TCP_PUSH;
 	if (seq < conn->tx.max) {
@@ -197,9 +203,10 @@ static void send_lost(struct tcp_conn *conn, struct packet *packet)
 	bool probe = tx->sack->probe, copy = !probe || tx->nxt == tx->written;
 
 	if (copy) {
-		const struct tcp_segment *segment = tcp_sack_again(conn);
+		struct tcp_segment *segment = tcp_sack_again(conn);
 
 		fill_segment(conn, segment->seq, segment->size, packet);
+		segment->path = tx->spray ? tx->spray->value : 0;
 	} else {
 		send_new(conn, packet);
 	}
@@ -435,6 +442,8 @@ void tcp_tx_routed(struct tcp_conn *conn, uint32_t dst)
 
 	conn->rx.port = network_port(&tcp->topo->net, dst, conn->rx.route.link);
 	transport_take_nic(&tcp->topo->net, tx->host, &tx->route, &tx->source, &tx->port, &tx->cc);
+	if (tx->spray)
+		spray_route(tx->spray, tcp->topo, tx->host, dst, conn->key);
 	if (tx->ops->delays)
 		tx->cc.switches =
 			transport_round_trip(tcp->topo, tx->host, &tx->route, dst, &conn->rx.route,
@@ -447,6 +456,12 @@ void tcp_tx_open(struct tcp_conn *conn, uint32_t src, uint32_t dst, const struct
 	const struct tcp *tcp = conn->tcp;
 	double mss = (double)tcp->conf->mss;
 	bool sack = tcp->conf->recovery != TCP_NEWRENO;
+	struct spray *spray = NULL;
+
+	free(conn->tx.spray);
+	if (tcp->conf->spray)
+		spray = spray_new(tcp->conf->spray, (uint32_t)tcp->conf->paths, tcp->sim->seed,
+				  key);
 
 	conn->tx = (struct tcp_tx){
 		.net = network_of(&tcp->topo->net, src),
@@ -454,6 +469,7 @@ void tcp_tx_open(struct tcp_conn *conn, uint32_t src, uint32_t dst, const struct
 			    .owner = conn,
 			    .deferrable = !cc->paces && !sack && tcp_deferrable(tcp) },
 		.sack = conn->tx.sack,
+		.spray = spray,
 		.ops = cc,
 		.host = src,
 		.port = src,

@@ -213,7 +213,7 @@ Test(partitions, change_nothing_at_random)
 			" 'host': { 'jitter': '%s', 'nic_jitter': '%s' },"
 			" 'switch': { 'buffer': '%s', 'latency': '%s' } },"
 			" 'tcp': { 'ack_every': %s, 'min_rto': '%s', 'initial_rto': '1ms',"
-			" 'recovery': '%s' }, 'stop': { 'when': '%s', 'after': '20ms' },"
+			" 'recovery': %s }, 'stop': { 'when': '%s', 'after': '20ms' },"
 			" 'flows': [ { 'name': 'a', 'transport': '%s', 'size': %s, 'count': 50,"
 			" 'arrival': { 'poisson_load': %s } },"
 			" { 'name': 'b', 'transport': '%s', 'size': '%s', 'pairs': %s } ] }",
@@ -222,7 +222,8 @@ Test(partitions, change_nothing_at_random)
 			PICK(&rng, "0s", "500ns", "10us"), PICK(&rng, "0s", "2us"),
 			PICK(&rng, "10kB", "100kB", "1MB"), PICK(&rng, "0s", "400ns"),
 			PICK(&rng, "1", "1", "3"), PICK(&rng, "20us", "200us", "5ms"),
-			PICK(&rng, "newreno", "sack", "rack"),
+			PICK(&rng, "'newreno'", "'sack'", "'rack'", "'rack', 'spray': 'reps'",
+			     "'sack', 'spray': 'random'"),
 			PICK(&rng, "flows_done", "all_done", "time"),
 			PICK(&rng, "dctcp", "reno", "swift", "cubic"),
 			PICK(&rng, "'1kB'", "{ 'cdf': 'websearch' }", "'80kB'"),

@@ -22,7 +22,7 @@
 
 /* Features that were added later draw from streams of their own, so that scenarios without them
  * stay as they were. */
-static struct rng all, later, off, failing, passing, alone, newest, programs;
+static struct rng all, later, off, failing, passing, alone, newest, programs, spraying;
 static struct rng *rng = &all;
 static bool calm;
 static bool steady; /* one job of many iterations, whose end is estimated (stop.estimate) */
@@ -108,6 +108,7 @@ static bool has_experts, staged; /* of a job; staged: its tensors have stages */
 static unsigned places; /* slots of hosts that no job has yet; in calm scenarios no job waits */
 static bool lossless, lossy;
 static const char *node; /* the name of switches of a kind, without their number */
+static bool even = true; /* links between switches are as fast as those of hosts; no graph */
 static bool all_add;     /* all switches add, except perhaps those that a graph names */
 static const char *adds; /* tiers of which one may be the only tier that adds */
 static bool own_memory;  /* some switches have memory of their own */
@@ -179,10 +180,13 @@ static void put_kind(void)
 		rack = per_leaf;
 		put("'kind': 'leaf-spine', 'leaves': %u, 'hosts_per_leaf': %u", leaves, per_leaf);
 		put(", 'spines': %u", between(1, 4));
+		even = false;
 		if (calm || chance(50))
 			put(", 'oversubscription': %s", one_of("1|1|2|4"));
 		else if (chance(30))
 			put(", 'uplink': { 'rate': '%sGbps', 'delay': '3us' }", one_of("7|40|100"));
+		else
+			even = true;
 		return;
 	case 2:
 		node = "agg";
@@ -194,6 +198,7 @@ static void put_kind(void)
 	case 3:
 		node = "s";
 		adds = "'none'|'tier1'";
+		even = false;
 		put_graph();
 	}
 }
@@ -335,6 +340,20 @@ static void put_topology(void)
 		put(", 'cluster': { 'servers': %u }", pool);
 }
 
+/* Not in graphs, nor over links between switches that are slower than those of hosts. */
+static void put_spray(void)
+{
+	static const struct option options[] = {
+		{ "spray", 40, "'random'|'oblivious'|'reps'" },
+		{ "paths", 40, "1|8|512" },
+	};
+
+	rng = &spraying;
+	if (even)
+		OPTIONS(options);
+	rng = &all;
+}
+
 static void put_tcp(void)
 {
 	static const struct option options[] = {
@@ -345,7 +364,8 @@ static void put_tcp(void)
 		{ "ack_every", 30, "2|4" },
 		{ "ack_delay", 30, "'20us'" },
 		{ "max_window", 20, "'20kB'|'64kB'" },
-		{ "recovery", 40, "'sack'|'rack'" },
+	};
+	static const struct option more[] = {
 		{ "handshake_rtt", 20, "true" },
 		{ "tlp_ack_delay", 10, "'100us'" },
 		{ "tlp_slack", 10, "'50us'" },
@@ -371,6 +391,11 @@ static void put_tcp(void)
 
 	put(", 'tcp': { '_': 0");
 	OPTIONS(options);
+	if (!calm && chance(40)) {
+		put(", 'recovery': %s", one_of("'sack'|'rack'"));
+		put_spray();
+	}
+	OPTIONS(more);
 	put(", 'control': { 'dctcp': { '_': 0");
 	OPTIONS(dctcp);
 	put(" }, 'cubic': { '_': 0");
@@ -1174,6 +1199,8 @@ int main(int argc, char **argv)
 	}
 	calm = argc == 4;
 	rng_init(&all, strtoull(argv[1], NULL, 10), "random scenario", strtoull(argv[2], NULL, 10));
+	rng_init(&spraying, strtoull(argv[1], NULL, 10), "random spray",
+		 strtoull(argv[2], NULL, 10));
 	rng_init(&later, strtoull(argv[1], NULL, 10), "random later", strtoull(argv[2], NULL, 10));
 	rng_init(&failing, strtoull(argv[1], NULL, 10), "random failing",
 		 strtoull(argv[2], NULL, 10));
