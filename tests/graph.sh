@@ -183,9 +183,30 @@ grep -qF 'what follows the 6 links of the first line is left out' "$dir/hpcc.not
 # parallel links in any order and direction
 printf '%s\n' '5 3 7' '2 3 4' '0 2 1Gbps 1us 0' '1 3 1Gbps 1us 0' '2 3 40Gbps 1us 0' '2 4 40Gbps 1us 0' '3 2 40Gbps 1us 0' '3 4 40Gbps 1us 0' '2 3 40Gbps 1us 0' >"$dir/parallel.txt"
 imported parallel '{"hosts":["h[0-1]"],"switches":["s[2-4]"],"links":[{"from":"h0","to":"s2","rate":"1Gbps","delay":"1us"},{"from":"h1","to":"s3","rate":"1Gbps","delay":"1us"},{"from":"s2","to":"s3","count":3,"rate":"40Gbps","delay":"1us"},{"from":"s[2-3]","to":"s4","rate":"40Gbps","delay":"1us"}]}'
-refused 'line 6: is not as line 5, to which it is parallel' '4 2 4' '2 3' '0 2 1Gbps 1us 0' '1 3 1Gbps 1us 0' '2 3 40Gbps 1us 0' '3 2 40Gbps 2us 0'
+# parallel links of unlike rate: an item for each rate, in the order in which they came
+printf '%s\n' '4 2 6' '2 3' '0 2 1Gbps 1us 0' '1 3 1Gbps 1us 0' '2 3 40Gbps 1us 0' '3 2 100Gbps 1us 0' '2 3 40Gbps 1us 0' '1 2 1Gbps 1us 0' >"$dir/unlike.txt"
+imported unlike '{"hosts":["h[0-1]"],"switches":["s[2-3]"],"links":[{"from":"h0","to":"s2","rate":"1Gbps","delay":"1us"},{"from":"h1","to":"s3","rate":"1Gbps","delay":"1us"},{"from":"s2","to":"s3","count":2,"rate":"40Gbps","delay":"1us"},{"from":"s2","to":"s3","rate":"100Gbps","delay":"1us"},{"from":"h1","to":"s2","rate":"1Gbps","delay":"1us"}]}'
+# HPCC's ali_32host_10rack: hosts with a link to each of two switches
+printf '%s\n' '6 2 8' '4 5' '0 4 25Gbps 1000ns 0.000000' '0 5 25Gbps 1000ns 0.000000' '1 4 25Gbps 1000ns 0.000000' '1 5 25Gbps 1000ns 0.000000' \
+	'2 4 25Gbps 1000ns 0' '2 5 25Gbps 1000ns 0' '3 4 25Gbps 1000ns 0' '3 5 25Gbps 1000ns 0' >"$dir/dual.txt"
+imported dual '{"hosts":["h[0-3]"],"switches":["s[4-5]"],"links":[{"from":"h0","to":"s[4-5]","rate":"25Gbps","delay":"1us"},{"from":"h1","to":"s[4-5]","rate":"25Gbps","delay":"1us"},{"from":"h2","to":"s[4-5]","rate":"25Gbps","delay":"1us"},{"from":"h3","to":"s[4-5]","rate":"25Gbps","delay":"1us"}]}'
+run dual-run '"kind": "graph", "graph": "dual-import.json"' '"flows": [ { "name": "f", "size": "10kB", "pairs": "permutation" } ]'
+# PowerTCP's topology.txt: four numbers first, plain numbers as rates; Reverie's: two rates behind them
+printf '%s\n' '4 2 2 3' '2 3 ' '0 2 25000000000.0 1us 0' '1 3 25000000000 1us 0' '2 3 1e11 5us 0' >"$dir/powertcp.txt"
+imported powertcp '{"hosts":["h[0-1]"],"switches":["s[2-3]"],"links":[{"from":"h0","to":"s2","rate":"25Gbps","delay":"1us"},{"from":"h1","to":"s3","rate":"25Gbps","delay":"1us"},{"from":"s2","to":"s3","rate":"100Gbps","delay":"5us"}]}'
+sed '1s/$/ 25000000000 100000000000/' "$dir/powertcp.txt" >"$dir/reverie.txt"
+checks=$((checks + 1))
+"$INASIM" import topology "$dir/reverie.txt" | cmp - "$dir/powertcp-import.json" || fail "the rates in Reverie's first line change the graph"
+# SimAI's templates with two ToRs: each GPU has a link to both of its rail
+printf '%s\n' '8 2 2 2 12 H800' '4 5 6 7' '0 4 2880Gbps 0.000025ms 0' '1 4 2880Gbps 0.000025ms 0' '2 5 2880Gbps 0.000025ms 0' '3 5 2880Gbps 0.000025ms 0' \
+	'0 6 200Gbps 0.0005ms 0' '0 7 200Gbps 0.0005ms 0' '1 6 200Gbps 0.0005ms 0' '1 7 200Gbps 0.0005ms 0' \
+	'2 6 200Gbps 0.0005ms 0' '2 7 200Gbps 0.0005ms 0' '3 6 200Gbps 0.0005ms 0' '3 7 200Gbps 0.0005ms 0' >"$dir/dt.txt"
+imported dt '{"hosts":["h[0-3]"],"switches":["s[6-7]"],"links":[{"from":"h0","to":"s[6-7]","rate":"200Gbps","delay":"500ns"},{"from":"h1","to":"s[6-7]","rate":"200Gbps","delay":"500ns"},{"from":"h2","to":"s[6-7]","rate":"200Gbps","delay":"500ns"},{"from":"h3","to":"s[6-7]","rate":"200Gbps","delay":"500ns"}]}'
+note=$(grep -o '"host": .*' "$dir/dt.note")
+run dt-job "\"kind\": \"graph\", \"graph\": \"dt-import.json\", $note" \
+	'"jobs": [ { "name": "j", "model": { "layers": [ { "gradient": "300kB" } ] }, "workers": 2, "all_reduce": "switchml" } ]'
 refused 'line 6: joins node 2 with itself' '4 2 4' '2 3' '0 2 1Gbps 1us 0' '1 3 1Gbps 1us 0' '2 3 1Gbps 1us 0' '2 2 1Gbps 1us 0'
-refused 'line 4: node 0 is a host with several links' '4 2 4' '2 3' '0 2 1Gbps 1us 0' '0 3 1Gbps 1us 0' '1 3 1Gbps 1us 0' '2 3 1Gbps 1us 0'
+refused 'check refuses the network: no path leads from host "h0" to host "h2" but through other hosts' '5 2 4' '3 4' '0 3 1Gbps 1us 0' '1 3 1Gbps 1us 0' '1 4 1Gbps 1us 0' '2 4 1Gbps 1us 0'
 # the way of a flow says which of parallel links it takes: those are the links that carry data
 run ways '"kind": "graph", "graph": "parallel-import.json"' '"flows": [ { "name": "f", "size": "10kB", "pairs": [[0, 1], [0, 1], [0, 1]] } ]'
 taken=$(awk -F, '{ if (match($0, /s2 s3#[0-2]/)) print substr($0, RSTART + 6, 1) }' "$dir/ways/flows.csv" | sort -u | paste -sd' ')
@@ -225,7 +246,7 @@ refused 'check refuses the network: ' '4 2 2' '2 3' '0 2 1Gbps 1us 0' '1 3 1Gbps
 refused 'line 3: "10G" is not a rate' '3 1 2' '2' '0 2 10G 1us 0' '1 2 1Gbps 1us 0'
 refused 'the file ends after 1 of 2 links' '3 1 2' '2' '0 2 1Gbps 1us 0'
 refused 'line 2: switch 2 is listed twice' '4 2 2' '2 2'
-refused 'line 4: joins two hosts' '6 2 1 1 2 H100' '4 5' '0 5 1Gbps 1us 0' '1 2 1Gbps 1us 0'
+refused 'the first link of host "h1" leads to host "h2"' '6 2 1 1 2 H100' '4 5' '0 5 1Gbps 1us 0' '1 2 1Gbps 1us 0'
 refused 'unknown word "Nods"' 'Nods 8'
 refused 'Radix_Down of tier 1' 'Nodes 8' 'Tiers 2' 'Podsize 8' 'Tier 0' 'Downlink_speed_Gbps 1' 'Radix_Down 2' 'Radix_Up 2' 'Downlink_Latency_ns 1' \
 	'Tier 1' 'Downlink_speed_Gbps 1' 'Radix_Down 3' 'Downlink_Latency_ns 1'

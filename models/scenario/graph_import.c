@@ -1,9 +1,12 @@
 /* Reads topologies of other simulators (graph_import() in graph_write.h).
  *
- * HPCC (alibaba-edu/High-Precision-Congestion-Control, simulation/mix): a line "nodes switches
- * links", a line with the numbers of the switches, and a line "node node rate delay loss" for each
- * link. SimAI (ns-3 part): a line "nodes gpus_per_server nvswitches switches links gpu_type", a
- * line with the numbers of the NVSwitches and then of the switches, and links as in HPCC. csg-htsim
+ * HPCC (alibaba-edu/High-Precision-Congestion-Control, simulation/mix) and ASTRA-sim: a line "nodes
+ * switches links", a line with the numbers of the switches, and a line "node node rate delay loss"
+ * for each link. PowerTCP, ABM and Reverie (inet-tub/ns3-datacenter): the first line is "nodes
+ * switches racks links", perhaps with two rates behind it, which the program uses only for loads.
+ * SimAI (ns-3 part): a line "nodes gpus_per_server nvswitches switches links gpu_type", a line with
+ * the numbers of the NVSwitches and then of the switches, and links as in HPCC. A rate without a
+ * unit is in bit/s, as in ns-3. csg-htsim
  * (sim/datacenter/fat_tree_topology.cpp): lines of a word and a number, which describe a fat tree
  * tier by tier; rates are in Gbps, latencies in ns. */
 #include "scenario/graph_write.h"
@@ -84,31 +87,34 @@ struct ns3 {
 	uint32_t *numbers; /* number in the graph; unused for NVSwitches, which the graph lacks */
 	uint32_t *ports;   /* number of ports */
 	bps nvlink;        /* rate of NVLinks; 0: there are none */
-	uint32_t *leaf;    /* switch of each host, by numbers in the graph */
-	unsigned *lines;   /* of the file, by link of the graph */
+	uint32_t *leaf;    /* far end of the first link of each host, by numbers in the graph */
 };
 enum { NS3_HOST, NS3_NVSWITCH, NS3_SWITCH };
 
 static bool read_header(struct lines *lines, struct ns3 *ns3)
 {
+	uint32_t racks; /* not needed: the links say it */
 	uint32_t *const hpcc[] = { &ns3->nodes, &ns3->switches, &ns3->links };
+	uint32_t *const powertcp[] = { &ns3->nodes, &ns3->switches, &racks, &ns3->links };
 	uint32_t *const simai[] = { &ns3->nodes, &ns3->gpus, &ns3->nvswitches, &ns3->switches,
 				    &ns3->links };
-	bool is_hpcc = lines->count == 3;
+	bool names_gpu = lines->count == 6 && isalpha((unsigned char)lines->words[5][0]);
+	uint32_t *const *numbers = names_gpu ? simai : lines->count == 3 ? hpcc : powertcp;
 	uint64_t needed;
 
-	if (!is_hpcc && lines->count != 6)
+	if (lines->count != 3 && lines->count != 4 && lines->count != 6)
 		return wrong(lines,
 			     "the first line of a topology has 3 numbers (HPCC: nodes, switches, "
-			     "links), 6 words (SimAI: nodes, GPUs of a server, NVSwitches, "
-			     "switches, links, GPU) or begins with a word (csg-htsim's .topo: "
-			     "Nodes 16); a list of flows is none");
-	for (size_t i = 0; i < (is_hpcc ? 3 : 5); i++)
-		if (!read_number(lines, lines->words[i], GRAPH_LINKS_MAX,
-				 is_hpcc ? hpcc[i] : simai[i]))
+			     "links), 4 (PowerTCP: nodes, switches, racks, links), 6 words (SimAI) "
+			     "or begins with a word (csg-htsim's .topo: Nodes 16); a list of flows "
+			     "is none");
+	for (size_t i = 0; i < (names_gpu ? 5 : lines->count == 3 ? 3 : 4); i++)
+		if (!read_number(lines, lines->words[i], GRAPH_LINKS_MAX, numbers[i]))
 			return false;
 	if (!ns3->switches)
-		return wrong(lines, "the network has no switch, and no link joins two hosts here");
+		return wrong(
+			lines,
+			"the network has no switch, and the first link of a host leads to one");
 	needed = (uint64_t)ns3->nvswitches + ns3->switches;
 	if (ns3->nodes < needed + 2 || ns3->nodes - needed > GRAPH_HOSTS_MAX ||
 	    ns3->switches > GRAPH_SWITCHES_MAX)
@@ -155,9 +161,23 @@ static void number_nodes(struct graph_text *text, struct ns3 *ns3)
 	}
 }
 
+/* A rate with its unit or, as ns-3 reads it, a plain number of bit/s ("25000000000.0"). */
+static bool read_rate(struct lines *lines, const char *word, bps *rate)
+{
+	char *end;
+	double plain = strtod(word, &end);
+
+	if (isdigit((unsigned char)*word) && !*end && plain >= 1 && plain <= TOPOLOGY_RATE_MAX) {
+		*rate = (bps)plain;
+		return true;
+	}
+	return unit_parse(UNIT_RATE, word, rate) == UNIT_OK ||
+	       wrong(lines, "\"%.40s\" is not a rate, such as 100Gbps", word);
+}
+
 static bool read_link(struct lines *lines, struct ns3 *ns3, struct graph_text *text)
 {
-	uint32_t a, b, host;
+	uint32_t a, b;
 	struct link_conf link;
 	char *end;
 
@@ -167,8 +187,8 @@ static bool read_link(struct lines *lines, struct ns3 *ns3, struct graph_text *t
 	if (!read_number(lines, lines->words[0], ns3->nodes - 1, &a) ||
 	    !read_number(lines, lines->words[1], ns3->nodes - 1, &b))
 		return false;
-	if (unit_parse(UNIT_RATE, lines->words[2], &link.rate) != UNIT_OK)
-		return wrong(lines, "\"%.40s\" is not a rate, such as 100Gbps", lines->words[2]);
+	if (!read_rate(lines, lines->words[2], &link.rate))
+		return false;
 	if (unit_parse(UNIT_TIME, lines->words[3], &link.delay) != UNIT_OK)
 		return wrong(lines, "\"%.40s\" is not a delay, such as 1000ns", lines->words[3]);
 	link.loss = strtod(lines->words[4], &end);
@@ -183,27 +203,22 @@ static bool read_link(struct lines *lines, struct ns3 *ns3, struct graph_text *t
 		ns3->nvlink = link.rate;
 		return true;
 	}
-	if (ns3->kinds[a] == NS3_HOST && ns3->kinds[b] == NS3_HOST)
-		return wrong(lines, "joins two hosts, which no graph does");
 	if (++ns3->ports[a] > UINT16_MAX || ++ns3->ports[b] > UINT16_MAX)
 		return wrong(lines, "node %" PRIu32 " has more than %d links",
 			     ns3->ports[a] > UINT16_MAX ? a : b, UINT16_MAX);
-	host = ns3->kinds[a] == NS3_HOST ? a : b;
-	if (ns3->kinds[host] == NS3_HOST) {
-		if (ns3->ports[host] > 1)
-			return wrong(lines,
-				     "node %" PRIu32 " is a host with several links; a host of a "
-				     "graph is one NIC",
-				     host);
-		ns3->leaf[ns3->numbers[host]] = ns3->numbers[host == a ? b : a];
+	for (int i = 0; i < 2; i++) {
+		uint32_t host = i ? b : a, peer = i ? a : b;
+
+		if (ns3->kinds[host] == NS3_HOST && ns3->ports[host] == 1) /* its first */
+			ns3->leaf[ns3->numbers[host]] = ns3->numbers[peer];
 	}
-	ns3->lines[text->link_count] = lines->number;
 	graph_text_link(text, ns3->numbers[a], ns3->numbers[b], &link);
 	return true;
 }
 
 struct keyed_link {
-	uint64_t key;
+	uint64_t pair; /* its nodes; later the number of the first link between them */
+	size_t like;   /* number of the first link between them that is like this one */
 	size_t number;
 	struct graph_link link;
 };
@@ -212,44 +227,46 @@ static int by_key(const void *a, const void *b)
 {
 	const struct keyed_link *x = a, *y = b;
 
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
+	if (x->pair != y->pair)
+		return x->pair < y->pair ? -1 : 1;
+	if (x->like != y->like)
+		return x->like < y->like ? -1 : 1;
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Puts parallel links, which must be alike and are one item of a graph, behind the first one. */
-static bool gather(struct lines *lines, const struct ns3 *ns3, struct graph_text *text)
+/* Puts parallel links behind the first one between their nodes, and those that are alike, which are
+ * one item of a graph, behind the first of these. */
+static void gather(struct graph_text *text)
 {
-	size_t count = text->link_count;
-	uint64_t key = 0;
+	size_t count = text->link_count, first = 0;
 	struct keyed_link *all = xcalloc(count + 1, sizeof(*all));
-	bool right = true;
+	uint64_t pair = 0;
 
 	for (size_t l = 0; l < count; l++) {
 		uint64_t a = text->links[l].a, b = text->links[l].b;
 
-		all[l] =
-			(struct keyed_link){ a < b ? a << 32 | b : b << 32 | a, l, text->links[l] };
+		all[l] = (struct keyed_link){ .pair = a < b ? a << 32 | b : b << 32 | a,
+					      .number = l,
+					      .link = text->links[l] };
 	}
 	qsort(all, count, sizeof(*all), by_key);
 	for (size_t l = 0; l < count; l++) {
-		bool same = l && all[l].key == key; /* nodes as those of the link before */
+		size_t like;
 
-		key = all[l].key;
-		all[l].key = same ? all[l - 1].key : all[l].number;
-		if (same && !graph_links_alike(&all[l].link, &all[l - 1].link)) {
-			lines->number = ns3->lines[all[l].number];
-			right = wrong(lines, "is not as line %u, to which it is parallel",
-				      ns3->lines[all[l - 1].number]);
-		}
-		if (same)
-			all[l].link = all[l - 1].link; /* from and to in one order */
+		if (!l || all[l].pair != pair)
+			first = l;
+		pair = all[l].pair;
+		all[l].pair = all[first].number;
+		all[l].link.a = all[first].link.a; /* from and to in one order */
+		all[l].link.b = all[first].link.b;
+		for (like = first; !graph_links_alike(&all[like].link, &all[l].link);)
+			like++;
+		all[l].like = all[like].number;
 	}
 	qsort(all, count, sizeof(*all), by_key);
 	for (size_t l = 0; l < count; l++)
 		text->links[l] = all[l].link;
 	free(all);
-	return right;
 }
 
 /* Whether the GPUs of each server are all below one switch. */
@@ -327,13 +344,14 @@ static bool import_ns3(struct lines *lines, struct graph_text *text, char **note
 	ns3.numbers = xcalloc(ns3.nodes, sizeof(*ns3.numbers));
 	ns3.ports = xcalloc(ns3.nodes, sizeof(*ns3.ports));
 	ns3.leaf = xcalloc(ns3.nodes, sizeof(*ns3.leaf));
-	ns3.lines = xcalloc(ns3.links + 1, sizeof(*ns3.lines));
 	if (read_switches(lines, &ns3)) {
 		graph_text_init(text, ns3.nodes - ns3.nvswitches - ns3.switches, ns3.switches);
 		number_nodes(text, &ns3);
-		right = read_links(lines, &ns3, text) && gather(lines, &ns3, text);
-		if (right)
+		right = read_links(lines, &ns3, text);
+		if (right) {
+			gather(text);
 			*note = tell_machines(text, &ns3);
+		}
 		if (right && !*note && next_line(lines)) /* as in HPCC's own topology.txt */
 			*note = xasprintf("what follows the %" PRIu32 " links of the first line is "
 					  "left out: HPCC's simulator does not read it either",
@@ -345,7 +363,6 @@ static bool import_ns3(struct lines *lines, struct graph_text *text, char **note
 	free(ns3.numbers);
 	free(ns3.ports);
 	free(ns3.leaf);
-	free(ns3.lines);
 	return right;
 }
 

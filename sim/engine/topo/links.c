@@ -41,6 +41,8 @@ uint32_t links_count(const struct topology_conf *conf)
 
 	topology_shape(conf, &shape);
 	ports = shape.hosts;
+	for (uint32_t h = 0; shape.links && h < shape.hosts; h++)
+		ports += shape.links[h] - 1u;
 	for (uint32_t i = 0; i < shape.switches; i++)
 		ports += shape.ports[i];
 	topology_shape_release(&shape);
