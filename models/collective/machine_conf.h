@@ -12,6 +12,15 @@ struct gpus_conf {
 	bps rate;
 	sim_time latency; /* of each step (alpha) */
 	bool shared;      /* all share one link, as a PCIe switch; false: one link each */
+	int form;         /* enum gpus_form, by the shape of the value */
+	int ready;        /* GPUS_READY: which (machine_ready.h); it sets the other members */
+	int wiring;       /* enum gpus_wiring; for links */
+};
+enum gpus_form { GPUS_READY, GPUS_SET };
+enum gpus_wiring {
+	GPUS_SWITCH,    /* a link from each GPU to a switch among them */
+	GPUS_MESH,      /* a link between any two, each of rate / (count - 1) */
+	GPUS_CUBE_MESH, /* DGX-1: 24 links of rate / 6, see machine_ready.h */
 };
 
 /* NICs of a machine. Each is a host of the network. */
@@ -29,16 +38,24 @@ struct machine_conf {
 	struct gpus_conf gpus;
 	struct nics_conf nics;
 	bps reduction_rate; /* of all parameter servers on a machine together; 0 = no limit */
+	int inside;         /* enum machine_inside */
+};
+enum machine_inside {
+	MACHINE_RATES, /* what GPUs of a machine exchange takes closed-form times */
+	MACHINE_LINKS, /* GPUs are hosts, with links among them (scenario/machine_links.h) */
 };
 
-/* The numbers of NICs and GPUs of a machine, at least 1. */
+/* The numbers of NICs and GPUs of a machine, at least 1. With links inside, each GPU is a host, so
+ * for jobs all machines have one GPU. */
 static inline uint32_t machine_nics(const struct machine_conf *conf)
 {
-	return conf->nics.count > 1 ? (uint32_t)conf->nics.count : 1;
+	return conf->nics.count > 1 && conf->inside == MACHINE_RATES ? (uint32_t)conf->nics.count
+								     : 1;
 }
 static inline uint32_t machine_gpus(const struct machine_conf *conf)
 {
-	return conf->gpus.count > 1 ? (uint32_t)conf->gpus.count : 1;
+	return conf->gpus.count > 1 && conf->inside == MACHINE_RATES ? (uint32_t)conf->gpus.count
+								     : 1;
 }
 
 /* The number of machines in a network of `hosts` hosts. */

@@ -2,6 +2,7 @@
 #include "run/results_parts.h"
 
 #include "base/mem.h"
+#include "collective/machine_ready.h"
 #include "data/stats.h"
 
 #include <math.h>
@@ -41,6 +42,9 @@ static const struct out_column summary_columns[] = {
 	  "of "
 	  "the jobs; estimated: the end of the job is an estimate (stop.estimate); interrupted; "
 	  "violation." },
+	{ "inside_machines", OUT_TEXT,
+	  "What GPUs of a machine exchange: rates (closed-form times) or links (packets, or "
+	  "streams); null if machines have one GPU." },
 	{ "digest", OUT_TEXT, "Digest of all events: equal digests mean equal runs." },
 	{ "warnings", OUT_TEXT,
 	  "List of what is probably a mistake and only a run shows: switch memory that was never "
@@ -345,6 +349,7 @@ char *results_summary_json(const struct simulation *s)
 	json_string(&json, "end_reason", end_reason_names[s->end]);
 	json_values(&json, &values, "", LEVEL_RUN);
 	json_values(&json, &values, "", LEVEL_MACHINE);
+	json_string(&json, "inside_machines", machine_inside_of(&s->scenario->machine));
 	json_hex64(&json, "digest", simulation_digest(s));
 	json_lines(&json, "warnings", results_warnings(s));
 	json_object(&json, &values, "load");

@@ -242,6 +242,9 @@ void results_print_summary(const struct simulation *s, FILE *to)
 		print_flows(s, to);
 	print_left_out(s, to);
 	print_load(s, to);
+	if (s->scenario->machine.inside == MACHINE_LINKS)
+		fprintf(to, "inside machines: links, so what GPUs exchange there is packets or "
+			    "streams\n");
 	print_lines("warning: ", results_warnings(s), to);
 	if (s->fluid) {
 		fprintf(to, "\n%s fidelity: %s\n", fidelity_names[s->scenario->fidelity],

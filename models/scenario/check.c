@@ -4,7 +4,9 @@
 #include "scenario/scenario.h"
 
 #include "collective/machine.h"
+#include "collective/machine_ready.h"
 #include "scenario/graph_conf.h"
+#include "scenario/machine_links.h"
 #include "scenario/topology_conf.h"
 #include "topo/links.h"
 #include "transport/cc/dcqcn.h"
@@ -111,7 +113,7 @@ static void check_series(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const struct topology_conf *topology = &scenario->topology;
 	const struct series_links *links = scenario->series.links.items;
-	const struct topology_ops *ops = topology_kind((size_t)topology->kind);
+	const struct topology_ops *ops = topology_ops_of(topology);
 	uint32_t count = links_count(topology);
 
 	if (!scenario->series.every && (scenario->series.links.count || scenario->series.flows))
@@ -621,6 +623,7 @@ void scenario_check(struct scenario *scenario, struct conf_doc *doc)
 	struct looking look = { .scenario = scenario, .doc = doc };
 	size_t before;
 
+	machine_ready_set(&scenario->machine);
 	job_groups_part(&scenario->jobs, &scenario->machine, doc);
 	check_stop(scenario, doc);
 	check_estimate(scenario, doc);
@@ -630,6 +633,8 @@ void scenario_check(struct scenario *scenario, struct conf_doc *doc)
 	graph_read(&scenario->topology, doc);
 	if (conf_errors(doc) == before)
 		topology_check(&scenario->topology, &scenario->machine, doc);
+	if (conf_errors(doc) == before)
+		machine_links_make(&scenario->topology, &scenario->machine, doc);
 	if (conf_errors(doc) != before)
 		return;
 	scenario->topology.switches.answers = answers_of(scenario);

@@ -1,5 +1,6 @@
 #include "scenario/topology_conf.h"
 
+#include "collective/machine_ready.h"
 #include "scenario/graph_conf.h"
 #include "scenario/scenario.h"
 
@@ -117,28 +118,44 @@ static const char *const nic_modes[] = {
 	[NIC_TURNS] = "turns", [NIC_FIFO] = "fifo", [NIC_BYTES] = "bytes", NULL
 };
 
+static const char *const gpus_wirings[] = {
+	[GPUS_SWITCH] = "switch", [GPUS_MESH] = "mesh", [GPUS_CUBE_MESH] = "cube-mesh", NULL
+};
+
 static const struct conf_row gpus_rows[] = {
-	CONF_INT("count", struct scenario, machine.gpus.count, "1", 1, 1024,
+	CONF_INT("count", struct gpus_conf, count, "1", 1, 1024,
 		 "GPUs of a worker. A worker with several is a machine; its GPUs compute alike and "
 		 "share its NICs (\"inside\" of a job)."),
-	CONF_RATE("rate", struct scenario, machine.gpus.rate, "150GBps", 1000000, TOPOLOGY_RATE_MAX,
+	CONF_RATE("rate", struct gpus_conf, rate, "150GBps", 1000000, TOPOLOGY_RATE_MAX,
 		  "Rate of a GPU's link to the other GPUs, each direction.",
 		  "NetReduce section 5.4: NVLink, 150 GB/s"),
-	CONF_TIME("latency", struct scenario, machine.gpus.latency, "1us", 0, PS_PER_S,
+	CONF_TIME("latency", struct gpus_conf, latency, "1us", 0, PS_PER_S,
 		  "Latency of each step among GPUs (alpha).",
 		  "NetReduce section 3.4 has 0.1-100 us"),
-	CONF_BOOL("shared", struct scenario, machine.gpus.shared, "false",
+	CONF_BOOL("shared", struct gpus_conf, shared, "false",
 		  "true: one link for all GPUs of a machine together, as behind a PCIe switch.",
 		  "NetReduce appendix A: a link each"),
+	CONF_ENUM("wiring", struct gpus_conf, wiring, "switch", gpus_wirings,
+		  "With links inside: a link from each GPU to a switch among them; a link between "
+		  "any two, each with its part of the rate; or DGX-1's 24 links (8 GPUs).",
+		  "NVSwitch; several count as one crossbar"),
 	{ 0 },
 };
-static const struct conf_table gpus_table = { "gpus", gpus_rows, sizeof(struct scenario),
+static const struct conf_table gpus_table = { "gpus", gpus_rows, sizeof(struct gpus_conf),
 					      "GPUs of a worker." };
+static const struct conf_row gpus_forms[] = {
+	CONF_ENUM("ready", struct scenario, machine.gpus.ready, CONF_REQUIRED, machine_ready_names,
+		  "A ready machine: number and rate of GPUs, as NCCL counts it, and wiring."),
+	CONF_OBJECT("set", struct scenario, machine.gpus, CONF_REQUIRED, &gpus_table,
+		    "GPUs of a worker, and the links among them."),
+	{ 0 },
+};
+static const struct conf_table gpus_forms_table = { "gpus_forms", gpus_forms, 0, NULL };
 
 static const char *const nics_wirings[] = { [NICS_RACK] = "rack", [NICS_RAILS] = "rails", NULL };
 
 static const struct conf_row nics_rows[] = {
-	CONF_INT("count", struct scenario, machine.nics.count, "1", 1, 64,
+	CONF_INT("count", struct scenario, machine.nics.count, "1", 1, 128,
 		 "NICs of a machine. Their number must divide that of its GPUs, which share them "
 		 "in blocks. Each is a host of the network: \"hosts\" and flows count NICs; jobs, "
 		 "servers and \"cluster\" count machines.",
@@ -200,7 +217,14 @@ static const struct conf_row host_rows[] = {
 	CONF_INT("slots", struct scenario, machine.slots, "1", 1, 1024,
 		 "Number of workers that fit on a host, each of a different job.",
 		 "one worker per host, as in all five papers' simulations"),
-	CONF_GROUP("gpus", "{}", &gpus_table, "GPUs of a worker, and the links among them."),
+	CONF_ONEOF("gpus", struct scenario, machine.gpus, "{}", &gpus_forms_table,
+		   machine.gpus.form, "GPUs of a worker, and the links among them."),
+	CONF_ENUM("inside", struct scenario, machine.inside, "rates", machine_inside_names,
+		  "rates: what the GPUs of a machine exchange takes closed-form times. links: each "
+		  "GPU is a host with its NIC (\"nics\": as many) and links to the others "
+		  "(\"wiring\" "
+		  "of gpus), so contention and failures inside are packets; jobs then count GPUs.",
+		  "rates cost nothing"),
 	CONF_GROUP("nics", "{}", &nics_table, "NICs of a machine with several GPUs."),
 	CONF_RATE("reduction_rate", struct scenario, machine.reduction_rate, CONF_OPTIONAL, 1000000,
 		  UINT64_C(1000000000000000),

@@ -662,6 +662,7 @@ static void warn_transports(const struct scenario *scenario, struct conf_doc *do
 /* Disabled groups count, too: a sweep may enable them. */
 static void warn_keys(const struct scenario *scenario, struct conf_doc *doc)
 {
+	const struct machine_conf *machine = &scenario->machine;
 	static const char *const of_gpus[] = { "rate", "latency", "shared" };
 
 	warn_scheme_keys(scenario, doc);
@@ -674,8 +675,10 @@ static void warn_keys(const struct scenario *scenario, struct conf_doc *doc)
 		 nothing_fails);
 	for (size_t i = 0; i < sizeof(of_gpus) / sizeof(of_gpus[0]); i++)
 		idle_key(doc, conf_at(doc, "/topology/host/gpus/%s", of_gpus[i]),
-			 machine_gpus(&scenario->machine) == 1, "machines have one GPU");
-	idle_key(doc, "/topology/host/nics/wiring", machine_nics(&scenario->machine) == 1,
+			 machine->gpus.count < 2, "machines have one GPU");
+	idle_key(doc, "/topology/host/gpus/wiring", machine->inside == MACHINE_RATES,
+		 "\"inside\" is \"rates\"");
+	idle_key(doc, "/topology/host/nics/wiring", machine->nics.count < 2,
 		 "machines have one NIC");
 	warn_transports(scenario, doc);
 }

@@ -19,7 +19,7 @@ uint32_t topology_hosts(const struct topology_conf *conf)
 {
 	uint32_t hosts, switches;
 
-	topology_kind((size_t)conf->kind)->count(conf, &hosts, &switches);
+	topology_ops_of(conf)->count(conf, &hosts, &switches);
 	return hosts;
 }
 
@@ -48,7 +48,7 @@ double topology_mean_links(const struct topology_conf *conf)
 
 uint32_t topology_pod(const struct topology_conf *conf)
 {
-	const struct topology_ops *ops = topology_kind((size_t)conf->kind);
+	const struct topology_ops *ops = topology_ops_of(conf);
 
 	return ops->pod ? ops->pod(conf) : topology_hosts(conf);
 }
@@ -98,7 +98,7 @@ bool topology_all_aggregate(const struct topology_conf *conf)
 	for (uint32_t s = 0; graph && s < graph->switches; s++)
 		if (graph->settings[graph->settings_of[s]].passes)
 			return false;
-	return !strcmp(conf->switches.aggregation, "all");
+	return (graph && graph->says) || !strcmp(conf->switches.aggregation, "all");
 }
 
 const char *topology_own_memory(const struct topology_conf *conf)

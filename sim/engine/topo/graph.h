@@ -50,6 +50,7 @@ struct graph {
 	const struct graph_link *links; /* parallel links have one entry each */
 	const struct switch_conf *settings;
 	const uint8_t *settings_of; /* by switch: index in `settings` */
+	bool says; /* `passes` of settings alone says which switches add, whatever the tier */
 
 	/* computed by graph_finish(); not owned either */
 	uint16_t *ports;      /* by switch: number of ports */

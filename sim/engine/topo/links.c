@@ -51,7 +51,7 @@ uint32_t links_count(const struct topology_conf *conf)
 
 bool links_parse(const char *text, const struct topology_conf *conf, struct link_place *place)
 {
-	const struct topology_ops *ops = topology_kind((size_t)conf->kind);
+	const struct topology_ops *ops = topology_ops_of(conf);
 	const char *slash = strchr(text, '/');
 	size_t length = slash ? (size_t)(slash - text) : 0;
 	unsigned tiers;

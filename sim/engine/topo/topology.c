@@ -27,6 +27,11 @@ const struct topology_ops *topology_kind(size_t index)
 	return index < sizeof(kinds) / sizeof(kinds[0]) ? kinds[index] : NULL;
 }
 
+const struct topology_ops *topology_ops_of(const struct topology_conf *conf)
+{
+	return conf->graph ? &graph_topology : kinds[conf->kind];
+}
+
 void topology_mistake(const struct topology_mistakes *to, const char *pointer, const char *fmt, ...)
 {
 	char text[256];
@@ -65,7 +70,7 @@ bool topology_aggregates(const struct topology *topo, uint32_t sw)
 
 	if (settings_of(topo, topo->net.hosts + sw)->passes || network_adds_nothing(&topo->net, sw))
 		return false;
-	return !strcmp(which, "all") ||
+	return (topo->conf->graph && topo->conf->graph->says) || !strcmp(which, "all") ||
 	       !strcmp(which, topo->ops->tier_names[topo->net.switch_nodes[sw].tier]);
 }
 
@@ -130,7 +135,7 @@ static void shape_of(const struct topology_ops *ops, const struct topology_conf 
 
 void topology_shape(const struct topology_conf *conf, struct topology_shape *shape)
 {
-	shape_of(kinds[conf->kind], conf, shape);
+	shape_of(topology_ops_of(conf), conf, shape);
 }
 
 void topology_shape_release(struct topology_shape *shape)
@@ -154,7 +159,7 @@ static unsigned tiers_of(const struct topology_ops *ops, const struct topology_c
 
 unsigned topology_tiers(const struct topology_conf *conf)
 {
-	return tiers_of(kinds[conf->kind], conf);
+	return tiers_of(topology_ops_of(conf), conf);
 }
 
 static unsigned longest_of(const struct topology_ops *ops, const struct topology_conf *conf)
@@ -164,7 +169,7 @@ static unsigned longest_of(const struct topology_ops *ops, const struct topology
 
 unsigned topology_longest(const struct topology_conf *conf)
 {
-	return longest_of(kinds[conf->kind], conf);
+	return longest_of(topology_ops_of(conf), conf);
 }
 
 void topology_check_routes(const struct topology_ops *ops, const struct topology_conf *conf,
@@ -182,7 +187,7 @@ void topology_build(struct topology *topo, const struct topology_conf *conf, str
 {
 	struct topology_shape shape;
 
-	topo->ops = kinds[conf->kind];
+	topo->ops = topology_ops_of(conf);
 	topo->conf = conf;
 	topo->routes = NULL;
 	topo->detours = topo->forever = NULL;

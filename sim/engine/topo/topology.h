@@ -111,7 +111,7 @@ enum graph_form { GRAPH_FILE, GRAPH_IN_PLACE };
 struct topology_conf {
 	int kind; /* index in TOPOLOGIES */
 	struct graph_source graph_source;
-	const struct graph *graph; /* once read (graph.h); NULL for other kinds */
+	const struct graph *graph; /* once read (graph.h), or made of another kind; else NULL */
 	int64_t hosts, k, leaves, spines, hosts_per_leaf; /* 0 = not given */
 	double oversubscription;                          /* 0 = not given */
 	struct link_conf link;
@@ -196,6 +196,9 @@ struct topology {
 
 /* The kinds of topologies, by index; NULL after the last. */
 const struct topology_ops *topology_kind(size_t index);
+
+/* How a valid configuration is built: by its kind or, if it has become a graph, as a graph. */
+const struct topology_ops *topology_ops_of(const struct topology_conf *conf);
 
 /* Hosts of a valid configuration. */
 uint32_t topology_hosts(const struct topology_conf *conf);
