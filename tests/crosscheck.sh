@@ -4,10 +4,6 @@
 # (models/fluid/README.md).
 # shellcheck disable=SC2016 # the single quotes hold jq programs
 source "${SRC:?source directory}/tests/lib/shell.sh"
-if [[ ! -x $(dirname "$INASIM")/inasim-fluid ]]; then
-	echo "crosscheck: skipped, libsimgrid was not found when this was built"
-	exit 77
-fi
 in_a_folder_of_its_own
 export INASIM
 

@@ -86,7 +86,7 @@ changes packet < <(
 /schemes/ring/transport=reno
 CHANGES
 )
-[[ -x ${INASIM%/*}/inasim-fluid ]] && changes fluid <common
+changes fluid <common
 
 # NetReduce: losses, so that timeouts show.
 cat >scenario.json <<'JSON'

@@ -52,7 +52,7 @@ ends 0 run --quiet "$share/scenarios/switchml/loss-1e-3.json"
 ends 0 regress --scenario small-dctcp
 says out '^small-dctcp: same$'
 if [[ -x $prefix/bin/inasim-fluid ]]; then
-	ends 0 run --quiet scenario.json --fidelity fluid
+	ends 0 run --quiet scenario.json --fidelity fluid --set /fluid/solver=simgrid
 fi
 if command -v gnuplot >/dev/null; then
 	ends 0 plot --quiet results

@@ -27,7 +27,6 @@ struct model_env {
 	struct checks *checks;
 	struct reducers *reducers; /* adding on hosts */
 	struct fluid *fluid; /* the fluid model (fluid/fluid.h); NULL: packets are simulated */
-	bytes load_below;    /* fluid: smaller flows of Poisson arrivals are load on links */
 	struct roce *roce;
 	struct repeat *repeat; /* skips repeated periods (core/repeat.h); NULL: skips nothing */
 };

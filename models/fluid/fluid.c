@@ -1,6 +1,7 @@
 #include "fluid/fluid.h"
 
 #include "base/mem.h"
+#include "fluid/filling.h"
 #include "fluid/platform.h"
 #include "fluid/solver.h"
 
@@ -49,11 +50,12 @@ struct fluid {
 	struct timer next;    /* end of the next transfer */
 	double *progress;     /* result of fluid_progress() */
 	bool stopped;
+	bool sharing;
 	/* If transfers share links: */
-	struct solver *solver; /* NULL if they do not */
+	struct solver *simgrid; /* NULL: the program computes rates itself */
 	struct platform platform;
-	bool outdated; /* the platform lacks a busy route, or has old capacities */
-	bool told;     /* the solver has the platform */
+	bool outdated; /* the platform lacks a busy route */
+	bool told;     /* SimGrid has the platform */
 	/* By number in the platform: */
 	uint32_t *numbers;               /* of the route here; NOWHERE if it has been removed */
 	const struct fluid_route **busy; /* NULL for an idle route */
@@ -88,16 +90,31 @@ static void renew_platform(struct fluid *fluid)
 	}
 	platform_release(&fluid->platform);
 	platform_build(&fluid->platform, routes, count, &fluid->links);
+	if (fluid->simgrid)
+		platform_write(&fluid->platform, routes, fluid->links.count);
 	fluid->outdated = fluid->told = false;
 	free(routes);
 }
 
-/* Sets the rates of routes that others may slow down. False if the solver has failed. */
-static bool ask_solver(struct fluid *fluid)
+/* Computes rates from shares. False if SimGrid has failed. */
+static bool solve(struct fluid *fluid, const double *share, double *rate)
+{
+	bool fresh = !fluid->told;
+
+	if (!fluid->simgrid) {
+		filling_rates(&fluid->platform, (const struct fluid_route *const *)fluid->busy,
+			      share, rate);
+		return true;
+	}
+	fluid->told = true;
+	return solver_rates(fluid->simgrid, &fluid->platform, fresh, share, rate);
+}
+
+/* Sets the rates of routes that others may slow down. False if SimGrid has failed. */
+static bool share_links(struct fluid *fluid)
 {
 	const struct platform *platform = &fluid->platform;
 	double *share = fluid->values, *rate = fluid->values + platform->routes;
-	bool fresh = !fluid->told;
 
 	for (uint32_t p = 0; p < platform->routes; p++) {
 		uint32_t number = fluid->numbers[p];
@@ -108,8 +125,7 @@ static bool ask_solver(struct fluid *fluid)
 	}
 	if (!platform_shares(platform, fluid->busy, fluid->links.nics, share))
 		return true; /* no route slows another one down */
-	fluid->told = true;
-	if (!solver_rates(fluid->solver, platform, fresh, share, rate))
+	if (!solve(fluid, share, rate))
 		return false;
 	for (uint32_t p = 0; p < platform->routes; p++)
 		if (share[p] > 0)
@@ -117,16 +133,16 @@ static bool ask_solver(struct fluid *fluid)
 	return true;
 }
 
-/* Sets all rates. False if the solver has failed. */
+/* Sets all rates. False if SimGrid has failed. */
 static bool find_rates(struct fluid *fluid)
 {
 	for (size_t i = 0; i < fluid->count; i++)
 		fluid->transfers[i].rate = fluid->transfers[i].route.alone;
-	if (!fluid->solver)
+	if (!fluid->sharing)
 		return true;
 	if (fluid->outdated)
 		renew_platform(fluid);
-	return ask_solver(fluid);
+	return share_links(fluid);
 }
 
 /* Sets the end of each transfer at its present rate, and the timer to the first end. */
@@ -272,13 +288,6 @@ uint32_t fluid_route_add(struct fluid *fluid, const struct plan_stream *stream, 
 	return number;
 }
 
-void fluid_route_give(struct fluid *fluid, uint32_t route,
-		      void (*ended)(void *owner, uint32_t route), void *owner)
-{
-	fluid->transfers[route].ended = ended;
-	fluid->transfers[route].owner = owner;
-}
-
 void fluid_route_remove(struct fluid *fluid, uint32_t number)
 {
 	struct transfer *transfer = &fluid->transfers[number];
@@ -298,16 +307,6 @@ void fluid_route_remove(struct fluid *fluid, uint32_t number)
 	fluid->spare[fluid->spare_count++] = number;
 }
 
-void fluid_set_capacities(struct fluid *fluid, const double *capacity)
-{
-	memcpy(fluid->links.capacity, capacity, fluid->links.count * sizeof(*capacity));
-	for (size_t i = 0; i < fluid->count; i++)
-		if (fluid->transfers[i].route.stream.links)
-			find_alone(fluid, &fluid->transfers[i].route);
-	fluid->outdated = true;
-	change(fluid);
-}
-
 /* --- questions --- */
 
 double fluid_alone(const struct fluid *fluid, uint32_t route)
@@ -317,7 +316,7 @@ double fluid_alone(const struct fluid *fluid, uint32_t route)
 
 bool fluid_shares(const struct fluid *fluid)
 {
-	return fluid->solver;
+	return fluid->sharing;
 }
 
 size_t fluid_active(const struct fluid *fluid)
@@ -355,18 +354,25 @@ double fluid_carried(const struct fluid *fluid, uint32_t link)
 
 /* --- life --- */
 
+const char *const fluid_solver_names[] = {
+	[FLUID_FILLING] = "filling", [FLUID_SIMGRID] = "simgrid", NULL
+};
+
 struct fluid *fluid_open(struct sim *sim, struct checks *checks, const double *capacity,
-			 size_t links, size_t nics, bool sharing, char **error)
+			 size_t links, size_t nics, bool sharing, enum fluid_solver solver,
+			 char **error)
 {
-	struct solver *solver = sharing ? solver_open(error) : NULL;
+	bool simgrid = sharing && solver == FLUID_SIMGRID;
+	struct solver *process = simgrid ? solver_open(error) : NULL;
 	struct fluid *fluid;
 
-	if (sharing && !solver)
+	if (simgrid && !process)
 		return NULL;
 	fluid = xcalloc(1, sizeof(*fluid));
 	fluid->sim = sim;
 	fluid->checks = checks;
-	fluid->solver = solver;
+	fluid->sharing = sharing;
+	fluid->simgrid = process;
 	fluid->links = (struct fluid_links){ xcalloc(links, sizeof(*capacity)), links, nics };
 	fluid->carried = xcalloc(links, sizeof(*fluid->carried));
 	fluid->carried_now = xcalloc(links, sizeof(*fluid->carried));
@@ -388,7 +394,7 @@ double fluid_stop(struct fluid *fluid)
 	fluid->stopped = true;
 	memcpy(fluid->carried, fluid_all_carried(fluid),
 	       fluid->links.count * sizeof(*fluid->carried));
-	return fluid->solver ? solver_close(fluid->solver) : 0;
+	return fluid->simgrid ? solver_close(fluid->simgrid) : 0;
 }
 
 void fluid_free(struct fluid *fluid)

@@ -2,8 +2,8 @@
  *
  * A route is a set of links with integer weights, a cap, and shares. On a link of weight 2 it takes
  * twice its rate. It carries at most one transfer at a time. The rates of all transfers, divided by
- * their shares, are max-min fair (platform.h). SimGrid computes the rates in a process of its own
- * (README.md).
+ * their shares, are max-min fair (platform.h). The program computes them (filling.h) or, as a
+ * check of it, SimGrid, in a process of its own (solver.h).
  *
  * The caller numbers the links. Rates and capacities are bytes on the wire per second. Rates are
  * computed once for each instant at which transfers begin or end, or capacities change. The next
@@ -22,14 +22,19 @@
 
 struct fluid;
 
-/* If `sharing`, starts the solver; else every transfer runs as if it were alone. Copies `capacity`,
- * an array of `links` capacities; the first `nics` are of NICs. NULL and *error (caller frees) on
- * failure. If the solver fails later, the run stops with a violation in `checks`. */
+enum fluid_solver { FLUID_FILLING, FLUID_SIMGRID };
+extern const char *const fluid_solver_names[];
+
+/* Without `sharing` every transfer runs as if it were alone, and `solver` does not matter. Copies
+ * `capacity`, an array of `links` capacities; the first `nics` are of NICs. NULL and *error (caller
+ * frees) if SimGrid does not start. If it fails later, the run stops with a violation in `checks`.
+ */
 struct fluid *fluid_open(struct sim *sim, struct checks *checks, const double *capacity,
-			 size_t links, size_t nics, bool sharing, char **error);
+			 size_t links, size_t nics, bool sharing, enum fluid_solver solver,
+			 char **error);
 void fluid_free(struct fluid *fluid);
 
-/* Ends the solver and returns its CPU time in seconds. No transfer may start afterwards. */
+/* Ends SimGrid and returns its CPU time in seconds. No transfer may start afterwards. */
 double fluid_stop(struct fluid *fluid);
 
 /* Adds a route. Copies links, cap and shares of the stream. A link may be listed several times;
@@ -40,10 +45,6 @@ uint32_t fluid_route_add(struct fluid *fluid, const struct plan_stream *stream, 
 			 void (*ended)(void *owner, uint32_t route), void *owner);
 /* Removes a route. Aborts its transfer. */
 void fluid_route_remove(struct fluid *fluid, uint32_t route);
-
-/* Replaces ended() and owner of a route. */
-void fluid_route_give(struct fluid *fluid, uint32_t route,
-		      void (*ended)(void *owner, uint32_t route), void *owner);
 
 /* The rate of the route's transfer if it is alone. */
 double fluid_alone(const struct fluid *fluid, uint32_t route);
@@ -65,9 +66,6 @@ const double *fluid_all_carried(struct fluid *fluid);
 /* Bytes that a link has carried for transfers that have ended or were aborted; after fluid_stop(),
  * for all. */
 double fluid_carried(const struct fluid *fluid, uint32_t link);
-
-/* Changes the capacities of the links (> 0). */
-void fluid_set_capacities(struct fluid *fluid, const double *capacity);
 
 /* Whether transfers share links. */
 bool fluid_shares(const struct fluid *fluid);

@@ -9,17 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct use {
-	uint32_t route, weight;
-};
-
-/* A link that several routes use. */
-struct meeting {
-	uint32_t link;
-	size_t first, count; /* its entries in platform->uses */
-	double capacity;
-};
-
 /* Lists the uses of all links, sorted by link (a counting sort). `end[l]` must be 0; it becomes the
  * index after the last use of link l. */
 static void group_by_link(struct platform *platform, const struct fluid_route *const *routes,
@@ -50,16 +39,31 @@ static void find_meetings(struct platform *platform, const struct fluid_route *c
 	size_t *end = xcalloc(links->count, sizeof(*end)), begin = 0;
 	struct meeting *meeting;
 
+	platform->meeting_of = xcalloc(links->count, sizeof(*platform->meeting_of));
 	group_by_link(platform, routes, end, links->count);
 	meeting = platform->meetings =
 		xcalloc(platform->meeting_count, sizeof(*platform->meetings));
-	for (size_t l = 0; l < links->count; begin = end[l++])
-		if (end[l] - begin > 1)
+	for (size_t l = 0; l < links->count; begin = end[l++]) {
+		bool meet = end[l] - begin > 1;
+
+		platform->meeting_of[l] =
+			meet ? (uint32_t)(meeting - platform->meetings) : PLATFORM_NONE;
+		if (meet)
 			*meeting++ = (struct meeting){ .link = (uint32_t)l,
 						       .first = begin,
 						       .count = end[l] - begin,
 						       .capacity = links->capacity[l] };
+	}
 	free(end);
+}
+
+void platform_build(struct platform *platform, const struct fluid_route *const *routes,
+		    uint32_t count, const struct fluid_links *links)
+{
+	*platform = (struct platform){ .routes = count };
+	while ((uint64_t)platform->side * platform->side < count)
+		platform->side++;
+	find_meetings(platform, routes, links);
 }
 
 /* --- shares --- */
@@ -183,9 +187,10 @@ bool platform_shares(const struct platform *platform, const struct fluid_route *
 	bool *stopped = xcalloc(platform->routes, sizeof(*stopped)), any = false;
 
 	for (size_t m = 0; m < platform->meeting_count; m++) {
-		const struct meeting *meeting = &platform->meetings[m];
+		struct meeting *meeting = &platform->meetings[m];
 
-		if (!may_be_full(platform, meeting, busy))
+		meeting->full = may_be_full(platform, meeting, busy);
+		if (!meeting->full)
 			continue;
 		any = true;
 		for (size_t i = 0; i < meeting->count; i++)
@@ -240,8 +245,8 @@ static void write_route(FILE *to, const struct platform *platform, uint32_t numb
 	fprintf(to, "</route>\n");
 }
 
-static void write_text(struct platform *platform, const struct fluid_route *const *routes,
-		       size_t links)
+void platform_write(struct platform *platform, const struct fluid_route *const *routes,
+		    size_t links)
 {
 	FILE *to = open_memstream(&platform->text, &platform->length);
 	bool *written;
@@ -263,19 +268,10 @@ static void write_text(struct platform *platform, const struct fluid_route *cons
 	free(written);
 }
 
-void platform_build(struct platform *platform, const struct fluid_route *const *routes,
-		    uint32_t count, const struct fluid_links *links)
-{
-	*platform = (struct platform){ .routes = count };
-	while ((uint64_t)platform->side * platform->side < count)
-		platform->side++;
-	find_meetings(platform, routes, links);
-	write_text(platform, routes, links->count);
-}
-
 void platform_release(struct platform *platform)
 {
 	free(platform->meetings);
+	free(platform->meeting_of);
 	free(platform->uses);
 	free(platform->text);
 }

@@ -1,4 +1,4 @@
-/* The links that several routes use: their description for SimGrid, and the shares of routes. */
+/* The links that several routes use, the shares of routes there, and a description for SimGrid. */
 #ifndef INASIM_FLUID_PLATFORM_H
 #define INASIM_FLUID_PLATFORM_H
 
@@ -22,19 +22,37 @@ struct fluid_links {
 	size_t nics; /* links 0 to nics - 1 lead out of NICs */
 };
 
+/* A link that several routes use. */
+struct meeting {
+	uint32_t link;
+	size_t first, count; /* its entries in platform->uses */
+	double capacity;
+	bool full; /* set by platform_shares(): its busy routes could take more than it has */
+};
+
+struct use {
+	uint32_t route, weight;
+};
+
+#define PLATFORM_NONE UINT32_MAX
+
 struct platform {
-	struct meeting *meetings; /* links that several routes use, by number */
+	struct meeting *meetings; /* sorted by link */
 	size_t meeting_count;
+	uint32_t *meeting_of;  /* by link; PLATFORM_NONE: at most one route uses it */
 	struct use *uses;      /* of links by routes, sorted by link */
 	uint32_t routes, side; /* see struct solver_question (simgrid/protocol.h) */
-	char *text;            /* the description for SimGrid */
+	char *text;            /* by platform_write(), for SimGrid */
 	size_t length;
 };
 
-/* Describes `count` routes, named as simgrid/protocol.h says. Leaves out links that their routes
- * cannot fill. */
+/* Finds where `count` routes meet. */
 void platform_build(struct platform *platform, const struct fluid_route *const *routes,
 		    uint32_t count, const struct fluid_links *links);
+/* Describes these routes, named as simgrid/protocol.h says, to SimGrid. Leaves out links that they
+ * cannot fill. `links`: number of links. */
+void platform_write(struct platform *platform, const struct fluid_route *const *routes,
+		    size_t links);
 void platform_release(struct platform *platform);
 
 /* Computes the shares of the busy routes; `busy[r]` is NULL for an idle route r. The share is 0 for

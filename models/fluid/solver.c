@@ -86,7 +86,7 @@ struct solver *solver_open(char **error)
 
 	if (access(path, X_OK)) {
 		*error = xasprintf(
-			"the fluid fidelity needs the program %s, which is missing: install "
+			"fluid.solver simgrid needs the program %s, which is missing: install "
 			"libsimgrid-dev (scripts/setup), then build again",
 			path);
 		free(path);

@@ -17,7 +17,7 @@ static bool seen_before(const struct flow_group_conf *groups, size_t g)
 static void json_group(struct json *json, const struct simulation *s, const char *name)
 {
 	const struct flow_group_conf *groups = scenario_flows(s->scenario);
-	uint64_t count = 0, finished = 0, as_load = 0;
+	uint64_t count = 0, finished = 0;
 	struct jain jain = { 0 };
 
 	for (size_t g = 0; g < s->scenario->flows.count; g++) {
@@ -27,7 +27,6 @@ static void json_group(struct json *json, const struct simulation *s, const char
 			continue;
 		count += stats->count;
 		finished += stats->finished;
-		as_load += stats->as_load;
 		jain.n += stats->throughput.n;
 		jain.sum += stats->throughput.sum;
 		jain.squares += stats->throughput.squares;
@@ -35,8 +34,6 @@ static void json_group(struct json *json, const struct simulation *s, const char
 	json_open_object(json, name);
 	json_u64(json, "count", count);
 	json_u64(json, "finished", finished);
-	if (s->fluid)
-		json_u64(json, "as_load", as_load);
 	json_real(json, "throughput_bps", jain.sum / jain.n);
 	json_real(json, "jain", jain_index(&jain));
 	json_close_object(json);

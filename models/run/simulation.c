@@ -254,7 +254,8 @@ static bool open_fluid(struct simulation *s, char **error)
 	for (uint32_t i = 0; i < net->port_count; i++)
 		capacity[i] = (double)port_class(net, &net->ports[i])->rate / 8;
 	s->fluid = fluid_open(&s->sim, &s->checks, capacity, net->port_count, net->host_ports,
-			      s->scenario->fidelity == FIDELITY_FLUID, error);
+			      s->scenario->fidelity == FIDELITY_FLUID,
+			      (enum fluid_solver)s->scenario->fluid.solver, error);
 	free(capacity);
 	return s->fluid;
 }
@@ -281,7 +282,6 @@ static struct model_env env_of(struct simulation *s)
 		.checks = &s->checks,
 		.reducers = &s->reducers,
 		.fluid = s->fluid,
-		.load_below = s->scenario->fluid.load_below,
 		.roce = s->roce,
 		.repeat = &s->repeat,
 	};
@@ -324,10 +324,7 @@ struct simulation *simulation_build(const struct scenario *scenario, struct out_
 			   &scenario->cluster, &times, &tables.jobs);
 	s->flows = flows_new(
 		&env, scenario_flows(scenario), scenario->flows.count,
-		&(struct flows_report){ times.window, &scenario->flow_borders, tables.flows },
-		error);
-	if (!s->flows)
-		goto failed;
+		&(struct flows_report){ times.window, &scenario->flow_borders, tables.flows });
 	jobs_on_change(s->jobs, on_change, s);
 	flows_on_change(s->flows, on_change, s);
 	open_timers(s);

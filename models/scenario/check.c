@@ -502,27 +502,6 @@ static struct pause_answers answers_of(const struct scenario *scenario)
 	return worst;
 }
 
-/* Checks that links can carry the flows that count as load. */
-static void check_short_flows(const struct scenario *scenario, struct conf_doc *doc)
-{
-	struct model_env env = { .load_below = scenario->fluid.load_below };
-	struct topology topo;
-	struct sim sim;
-	char *error = NULL;
-
-	sim_init(&sim, (uint64_t)scenario->seed);
-	topology_build(&topo, &scenario->topology, &sim);
-	env.sim = &sim;
-	env.topo = &topo;
-	env.tcp = tcp_new(&topo, &scenario->tcp);
-	if (!flows_loads_fit(&env, scenario_flows(scenario), scenario->flows.count, &error))
-		conf_error(doc, "/flows", "%s", error);
-	free(error);
-	tcp_free(env.tcp);
-	topology_release(&topo);
-	sim_release(&sim);
-}
-
 /* Refuses RoCE in the fluid model, where streams have the headers and the windows of TCP. */
 static void check_fluid_transports(const struct scenario *scenario, struct conf_doc *doc)
 {
@@ -664,9 +643,6 @@ void scenario_check(struct scenario *scenario, struct conf_doc *doc)
 	check_own_memory(scenario, doc);
 	if (scenario->fidelity != FIDELITY_PACKET)
 		check_fluid(scenario, doc);
-	if (scenario->fidelity == FIDELITY_FLUID && !conf_errors(doc) &&
-	    scenario_offered(scenario).flows > 0)
-		check_short_flows(scenario, doc);
 	if (!conf_errors(doc))
 		scenario_warn(scenario, doc);
 }

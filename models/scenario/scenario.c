@@ -1,4 +1,5 @@
 #include "scenario/scenario.h"
+#include "fluid/fluid.h"
 #include "scenario/topology_conf.h"
 
 static const char *const stop_names[] = {
@@ -87,12 +88,11 @@ const char *const fidelity_names[] = { [FIDELITY_PACKET] = "packet",
 				       NULL };
 
 static const struct conf_row fluid_rows[] = {
-	CONF_BYTES("load_below", struct scenario, fluid.load_below, "1MB", 0, UINT64_C(1) << 50,
-		   "Flows with Poisson arrivals that are smaller than this are not simulated one "
-		   "by one: their mean load reduces the rate of links, and they have no completion "
-		   "times. 0B: all are simulated.",
-		   "our choice: at 10 Gbps 1 MB takes less than a millisecond, too short to matter "
-		   "one by one, and SimGrid takes as long for a small flow as for a large one"),
+	CONF_ENUM("solver", struct scenario, fluid.solver, "filling", fluid_solver_names,
+		  "Who computes the rates of streams. filling: the program, by progressive "
+		  "filling; simgrid: SimGrid, in a process of its own. Rates are the same but for "
+		  "rounding.",
+		  "our choice: the program is several times as fast"),
 	{ 0 },
 };
 static const struct conf_table fluid_table = { "fluid", fluid_rows, sizeof(struct scenario), NULL };
@@ -110,8 +110,8 @@ static const struct conf_row scenario_rows[] = {
 	CONF_INT("seed", struct scenario, seed, "1", 0, INT64_C(9007199254740991),
 		 "Seed of all random streams.", "our choice"),
 	CONF_ENUM("fidelity", struct scenario, fidelity, "packet", fidelity_names,
-		  "packet: every packet is simulated; fluid: streams share links max-min fairly "
-		  "(SimGrid); analytic: each job and flow is computed as if it were alone, as is "
+		  "packet: every packet is simulated; fluid: streams share links max-min fairly; "
+		  "analytic: each job and flow is computed as if it were alone, as is "
 		  "what each NIC of a machine sends.",
 		  "our choice"),
 	CONF_GROUP("fluid", "{}", &fluid_table, "Settings of the fluid fidelity."),

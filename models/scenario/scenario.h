@@ -60,7 +60,7 @@ struct scenario {
 	int64_t seed;
 	int fidelity; /* enum fidelity */
 	struct {
-		bytes load_below; /* smaller flows of Poisson arrivals become load; 0: none */
+		int solver; /* enum fluid_solver */
 	} fluid;
 	struct stop_conf stop;
 	struct topology_conf topology;

@@ -229,7 +229,7 @@
 	    "it.")                                                                                 \
 	ROW(bytes, OUT_COUNT, "bytes carried", "0.1",                                              \
 	    "Bytes of the frames of these packets; without packets, bytes of all streams on the "  \
-	    "wire, but for short flows that are load (flows.by_name.NAME.as_load).")               \
+	    "wire.")                                                                               \
 	ROW(utilization, OUT_REAL, "link utilisation", "0.1",                                      \
 	    "Part of the time of the run that the link was sending; what is still on its way "     \
 	    "counts. It may exceed 1 in analytic runs, where streams do not share links.")         \

@@ -1,5 +1,5 @@
-/* The fluid engine: SimGrid's rates against an independent max-min solver (maxmin.h), on random
- * networks with weights, caps and shares, while transfers come and go. */
+/* The fluid engine: the program's rates and SimGrid's against an independent max-min solver
+ * (maxmin.h), on random networks with weights, caps and shares, while transfers come and go. */
 #include "maxmin.h"
 
 #include "core/rng.h"
@@ -13,7 +13,7 @@
 #define LINKS  12
 #define ROUTES 24
 
-/* A random network and its routes, for both solvers. */
+/* A random network and its routes, for the engine and for maxmin(). */
 struct system {
 	double capacity[LINKS];
 	struct plan_link links[ROUTES][LINKS];
@@ -49,6 +49,7 @@ static void add_route(struct system *system, int f)
 				FLUID_KEY_OF_JOB | (uint64_t)f << FLUID_KEY_BITS, on_ended, system);
 }
 
+/* Every second seed is for SimGrid. */
 static void draw(struct system *system, uint64_t seed)
 {
 	char *error = NULL;
@@ -77,7 +78,7 @@ static void draw(struct system *system, uint64_t seed)
 	}
 	sim_init(&system->sim, 1);
 	system->fluid = fluid_open(&system->sim, &system->checks, system->capacity, LINKS, LINKS,
-				   true, &error);
+				   true, seed % 2 ? FLUID_SIMGRID : FLUID_FILLING, &error);
 	cr_assert_not_null(system->fluid, "%s", error ? error : "");
 }
 
@@ -149,7 +150,7 @@ Test(fluid, flows_among_themselves_take_no_turns)
 		system.capacity[0] = system.capacity[1] = 1e9;
 		fluid_free(system.fluid);
 		system.fluid = fluid_open(&system.sim, &system.checks, system.capacity, LINKS, 1,
-					  true, &error);
+					  true, i % 2 ? FLUID_SIMGRID : FLUID_FILLING, &error);
 		route[0] = fluid_route_add(system.fluid, &stream, keys[i][0], on_ended, &system);
 		stream.count = 2;
 		route[1] = fluid_route_add(system.fluid, &stream, keys[i][1], on_ended, &system);
@@ -165,7 +166,7 @@ Test(fluid, flows_among_themselves_take_no_turns)
 	}
 }
 
-/* The same transfers by the other solver: rates anew whenever one begins or ends. */
+/* The same transfers by maxmin(): rates anew whenever one begins or ends. */
 static void follow(const struct system *system, const double *begin, const double *size,
 		   double *end)
 {
@@ -272,7 +273,7 @@ Test(fluid, transfers_of_days)
 }
 
 /* 100 looks at transfers of which one ends after 0.3 s and one begins after 0.5 s: all on the line
- * that the other solver's rates make, within 1e-9. */
+ * that the rates of maxmin() make, within 1e-9. */
 Test(fluid, looks_follow_the_rates)
 {
 	static struct system system;
@@ -329,35 +330,6 @@ Test(fluid, links_count_what_they_carry)
 	release(&system);
 }
 
-/* A link that becomes slower under a transfer, and faster again: half of the bytes at 1e9, then at
- * 2.5e8 for 2 s, then at 1e9. Looks follow it. */
-Test(fluid, capacities_change)
-{
-	static struct system system;
-	double capacity[LINKS], sum = 0;
-
-	draw(&system, 4);
-	for (int l = 0; l < LINKS; l++)
-		capacity[l] = 1e9;
-	fluid_set_capacities(system.fluid, capacity);
-	system.flows[0] = (struct maxmin_flow){ .count = 1, .cap = INFINITY, .share = 1 };
-	system.links[0][0] = (struct plan_link){ 5, 1 };
-	add_route(&system, 0);
-	fluid_start(system.fluid, system.route[0], 2e9);
-	for (sim_time tenth = 1; tenth < 35; tenth++) {
-		if (tenth == 11 || tenth == 31) {
-			capacity[5] = tenth == 11 ? 2.5e8 : 1e9;
-			fluid_set_capacities(system.fluid, capacity);
-		}
-		run_to(&system, tenth * PS_PER_S / 10);
-		sum += capacity[5] / 10;
-		cr_expect_float_eq(fluid_progress(system.fluid)[system.route[0]], sum, 1e-9 * sum);
-	}
-	run_to(&system, 10 * PS_PER_S);
-	cr_expect_float_eq(seconds_of(system.ended[0]), 3.5, 1e-11);
-	release(&system);
-}
-
 /* Clocks of long runs: a transfer that begins after 30 days ends to the picosecond. */
 Test(fluid, long_runs_keep_their_precision)
 {
@@ -385,7 +357,7 @@ Test(fluid, without_sharing)
 	draw(&system, 5);
 	fluid_free(system.fluid);
 	system.fluid = fluid_open(&system.sim, &system.checks, system.capacity, LINKS, LINKS, false,
-				  &error);
+				  FLUID_SIMGRID, &error);
 	for (int f = 0; f < ROUTES; f++) {
 		add_route(&system, f);
 		fluid_start(system.fluid, system.route[f], 1e9);

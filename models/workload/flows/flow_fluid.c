@@ -49,20 +49,6 @@ static struct plan_stream stream_of(const struct model_env *env, const struct fl
 	return stream;
 }
 
-uint32_t flow_fluid_route(const struct model_env *env, const struct flow_fluid_spec *spec)
-{
-	struct plan_path round_trip =
-		plan_tcp_round_trip(env->tcp, env->topo, spec->src, spec->dst, spec->key);
-	struct plan_stream stream = stream_of(env, spec);
-	uint32_t number;
-
-	stream.cap = plan_tcp_cap(env->tcp, &stream.packets, &round_trip,
-				  (uint32_t)tcp_parameters(env->tcp)->ack_every);
-	number = fluid_route_add(env->fluid, &stream, spec->key, NULL, NULL);
-	free(stream.links);
-	return number;
-}
-
 void flow_fluid_open(struct flow_fluid *flow, const struct model_env *env,
 		     const struct flow_fluid_spec *spec, void (*received)(void *owner), void *owner)
 {
@@ -75,7 +61,6 @@ void flow_fluid_open(struct flow_fluid *flow, const struct model_env *env,
 	struct plan_ramp ramp = plan_ramp(&stream.packets, &growth, alone, round_trip.sum);
 
 	*flow = (struct flow_fluid){ .env = env,
-				     .route = spec->route,
 				     .ideal = tcp_ideal_between(env->tcp, spec->src, spec->dst,
 								spec->key, spec->size),
 				     .wire = plan_wire_bytes(&stream.packets, spec->size),
@@ -86,8 +71,10 @@ void flow_fluid_open(struct flow_fluid *flow, const struct model_env *env,
 	 * the stream is rounded, and a flow must not be faster than its ideal time. */
 	alone_ps = floor(flow->wire / alone * (double)PS_PER_S);
 	flow->latency = (double)flow->ideal > alone_ps ? flow->ideal - (sim_time)alone_ps + 1 : 1;
+	stream.cap = plan_tcp_cap(env->tcp, &stream.packets, &round_trip,
+				  (uint32_t)tcp_parameters(env->tcp)->ack_every);
+	flow->route = fluid_route_add(env->fluid, &stream, spec->key, on_stream_ended, flow);
 	free(stream.links);
-	fluid_route_give(env->fluid, spec->route, on_stream_ended, flow);
 	timer_open(env->sim, &flow->timer, SIM_TIMER, timer_key(TIMER_FLOW, spec->key), on_timer,
 		   flow);
 	sim_name(env->sim, on_timer, "fluid flow %h");

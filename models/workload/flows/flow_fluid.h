@@ -29,12 +29,7 @@ struct flow_fluid_spec {
 	uint32_t src, dst;
 	uint64_t key;
 	bytes size;
-	uint32_t route; /* what flow_fluid_route() returned for the members above */
 };
-
-/* Adds the route of a flow that is about to start. flow_fluid_open() passes the route to the flow.
- * If no flow is opened on it, the caller removes it. */
-uint32_t flow_fluid_route(const struct model_env *env, const struct flow_fluid_spec *spec);
 
 /* Begins a flow. received() is called when its last byte has arrived; it may call
  * flow_fluid_close(). */

@@ -2,16 +2,12 @@
 
 #include "base/mem.h"
 #include "core/parts.h"
-#include "topo/links.h"
 #include "why/why.h"
 #include "workload/flows/flows_parts.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-
-/* Short flows that count as load must leave this fraction of each link to others. */
-#define MIN_LEFT 0.01
 
 /* --- flows and their generators --- */
 
@@ -164,13 +160,11 @@ static struct flow *take_flow(struct flows *flows)
 
 static void open_fluid(struct flow *flow)
 {
-	struct flows *flows = flow->flows;
-	struct flow_fluid_spec spec = {
-		.src = flow->src, .dst = flow->dst, .key = flow->id, .size = flow->size
-	};
-
-	spec.route = flow_ahead_take(flows, &spec);
-	flow_fluid_open(&flow->fluid, &flows->env, &spec, on_received, flow);
+	flow_fluid_open(
+		&flow->fluid, &flow->flows->env,
+		&(struct flow_fluid_spec){
+			.src = flow->src, .dst = flow->dst, .key = flow->id, .size = flow->size },
+		on_received, flow);
 	flow->ideal = flow->fluid.ideal;
 }
 
@@ -258,10 +252,6 @@ static void start_flow(struct group *group, const struct flow_draw *draw, uint32
 
 	if (!group->conf->enabled)
 		return;
-	if (group->load && draw->size < flows->env.load_below) {
-		group->stats.as_load += measured_has(&flows->window, flows->env.sim->now);
-		return;
-	}
 	flows->started++;
 	flow = take_flow(flows);
 	*flow = (struct flow){
@@ -285,50 +275,6 @@ static void start_flow(struct group *group, const struct flow_draw *draw, uint32
 		open_connection(flow);
 	if (!reached(flow))
 		cut_off(flow);
-}
-
-static char *describe_overload(const struct topology *topo, uint32_t port, double load)
-{
-	char name[LINK_NAME];
-
-	return xasprintf("short flows (below fluid.load_below) would put a load of %.3g on the "
-			 "link %s; it must be below %g",
-			 load, link_name(topo, port, name), 1 - MIN_LEFT);
-}
-
-/* Takes the load of all groups' short flows off the capacities of links. Returns false and *error
- * (caller frees) if a link has too little left. */
-static bool apply_loads(const struct flows *flows, char **error)
-{
-	const struct network *net = &flows->env.topo->net;
-	double *capacity = xcalloc(net->port_count, sizeof(*capacity)); /* bytes per second */
-	bool good = true;
-
-	for (uint32_t p = 0; p < net->port_count && good; p++) {
-		double whole = (double)port_class(net, &net->ports[p])->rate / 8;
-
-		capacity[p] = whole;
-		for (size_t g = 0; g < flows->group_count; g++)
-			if (flows->groups[g].load)
-				capacity[p] -= flows->groups[g].load[p];
-		good = capacity[p] > MIN_LEFT * whole;
-		if (!good)
-			*error = describe_overload(flows->env.topo, p, 1 - capacity[p] / whole);
-	}
-	if (good && flows->env.fluid)
-		fluid_set_capacities(flows->env.fluid, capacity);
-	free(capacity);
-	return good;
-}
-
-/* Takes the load of a group away if it makes no more flows. */
-static void drop_load(struct group *group)
-{
-	if (!group->load || !flow_generator_done(&group->generator))
-		return;
-	free(group->load);
-	group->load = NULL;
-	apply_loads(group->flows, NULL); /* cannot fail, as the load falls */
 }
 
 void flow_start_row(struct group *group, uint32_t row)
@@ -360,8 +306,7 @@ static void on_arrival(struct sim *sim, uint32_t entity, void *owner)
 		timer_set(sim, &group->timer, generator->next);
 		return;
 	}
-	drop_load(group);
-	if (group->flows->changed) /* load never finishes, so flows_done() may become true here */
+	if (group->flows->changed) /* the last flow may have been cut off at once */
 		group->flows->changed(group->flows->owner);
 }
 
@@ -418,12 +363,6 @@ static double arrivals_per_s(const struct group *group)
 	       topo->net.hosts / (8 * sizes_mean(group->conf->sizes));
 }
 
-static void find_load(struct group *group)
-{
-	group->load = xcalloc(group->flows->env.topo->net.port_count, sizeof(*group->load));
-	flow_load_add(group, arrivals_per_s(group));
-}
-
 static void begin_generator(struct group *group)
 {
 	const struct flow_group_conf *conf = group->conf;
@@ -438,12 +377,8 @@ static void begin_generator(struct group *group)
 	rng_init(&generator->arrivals, seed, "flow arrivals", group->number);
 	rng_init(&generator->draws, seed, "flow sizes", group->number);
 	rng_init(&generator->pairs, seed, "flow pairs", group->number);
-	if (conf->arrival.form == ARRIVE_POISSON) {
+	if (conf->arrival.form == ARRIVE_POISSON)
 		generator->mean_gap_ps = (double)PS_PER_S / arrivals_per_s(group);
-		if (group->flows->env.fluid && fluid_shares(group->flows->env.fluid) &&
-		    conf->enabled)
-			find_load(group);
-	}
 	flow_generator_begin(generator);
 }
 
@@ -464,7 +399,7 @@ static void group_init(struct group *group)
 }
 
 struct flows *flows_new(const struct model_env *env, const struct flow_group_conf *groups,
-			size_t count, const struct flows_report *report, char **error)
+			size_t count, const struct flows_report *report)
 {
 	struct flows *flows = xcalloc(1, sizeof(*flows));
 
@@ -479,51 +414,18 @@ struct flows *flows_new(const struct model_env *env, const struct flow_group_con
 			(struct group){ .flows = flows, .conf = &groups[i], .number = (uint32_t)i };
 		group_init(&flows->groups[i]);
 	}
-	if (env->fluid && !apply_loads(flows, error)) {
-		flows_free(flows);
-		return NULL;
-	}
 	return flows;
-}
-
-static void free_groups(struct flows *flows)
-{
-	for (size_t i = 0; i < flows->group_count; i++) {
-		free(flows->groups[i].order);
-		free(flows->groups[i].load);
-		flow_after_release(&flows->groups[i]);
-	}
-	free(flows->groups);
-}
-
-bool flows_loads_fit(const struct model_env *env, const struct flow_group_conf *groups,
-		     size_t count, char **error)
-{
-	struct flows flows = { .env = *env, .group_count = count };
-	bool good;
-
-	flows.groups = xcalloc(count, sizeof(*flows.groups));
-	for (size_t i = 0; i < count; i++) {
-		struct group *group = &flows.groups[i];
-
-		*group = (struct group){ .flows = &flows,
-					 .conf = &groups[i],
-					 .number = (uint32_t)i };
-		if (!groups[i].enabled || groups[i].arrival.form != ARRIVE_POISSON)
-			continue;
-		shuffle_hosts(group);
-		find_load(group);
-	}
-	good = apply_loads(&flows, error);
-	free_groups(&flows);
-	return good;
 }
 
 void flows_free(struct flows *flows)
 {
 	if (!flows)
 		return;
-	free_groups(flows);
+	for (size_t i = 0; i < flows->group_count; i++) {
+		free(flows->groups[i].order);
+		flow_after_release(&flows->groups[i]);
+	}
+	free(flows->groups);
 	for (size_t i = 0; i < flows->all_count; i++)
 		free(flows->all[i]);
 	for (size_t c = 0; c < flows->class_count; c++) {
@@ -548,7 +450,6 @@ void flows_jobs_done(struct flows *flows)
 		if (flows->groups[i].conf->stop == FLOWS_STOP_WITH_JOBS) {
 			flows->groups[i].generator.stopped = true;
 			flow_after_release(&flows->groups[i]);
-			drop_load(&flows->groups[i]);
 		}
 }
 

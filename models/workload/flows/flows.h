@@ -98,7 +98,6 @@ struct flow_class {
 /* Measured flows of a group. */
 struct flow_group_stats {
 	uint64_t count, finished;
-	uint64_t as_load;       /* fluid: short flows that are load; not in `count` */
 	struct jain throughput; /* of finished flows, bits per second */
 };
 
@@ -119,16 +118,9 @@ struct flows_report {
 	struct out_table *table; /* may be NULL; not owned */
 };
 
-/* Fluid, before a run: checks that short flows with Poisson arrivals, which count as load, leave
- * enough of each link to others. If not, returns false and *error (caller frees). Reads sim, topo,
- * tcp and load_below of `env`, whose `fluid` is NULL. */
-bool flows_loads_fit(const struct model_env *env, const struct flow_group_conf *groups,
-		     size_t count, char **error);
-
-/* Opens generators for all groups; each starts its flows by itself. Returns NULL and *error (caller
- * frees) where flows_loads_fit() is false. */
+/* Opens generators for all groups; each starts its flows by itself. */
 struct flows *flows_new(const struct model_env *env, const struct flow_group_conf *groups,
-			size_t count, const struct flows_report *report, char **error);
+			size_t count, const struct flows_report *report);
 void flows_free(struct flows *flows);
 
 /* The jobs are done: groups that stop with the jobs make no more flows. */

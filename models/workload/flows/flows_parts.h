@@ -23,7 +23,6 @@ struct group {
 	uint32_t number;
 	uint32_t *order; /* of hosts, see flow_generator.h; owned */
 	struct flow_generator generator;
-	double *load;       /* fluid: bytes per second of its short flows, by port; NULL = none */
 	struct timer timer; /* the next arrival */
 	struct flow_after after;
 	struct flow_group_stats stats;
@@ -60,17 +59,6 @@ struct flow_news {
 	struct flow_list received, settled;
 };
 
-#define FLOW_AHEAD 64 /* flows whose routes are added to the platform together */
-
-/* Fluid: routes of flows that are about to start (flow_ahead.c). */
-struct flow_ahead {
-	struct flow_ahead_route {
-		uint64_t number;
-		uint32_t src, dst, route;
-	} routes[FLOW_AHEAD];
-	unsigned first, end; /* routes[first..end - 1] are of flows that have not started */
-};
-
 struct flows {
 	struct model_env env;
 	struct group *groups;
@@ -84,7 +72,6 @@ struct flows {
 	unsigned parts;
 	struct flow_list settled; /* flows whose rows are still to be written */
 	uint64_t numbers;         /* flow numbers given so far; disabled groups get some, too */
-	struct flow_ahead ahead;  /* fluid */
 	uint64_t started, finished;
 	uint64_t cut_off, measured_cut_off;
 	const struct flow *first_cut_off;
@@ -110,17 +97,6 @@ void flow_after_release(struct group *group);
 
 /* A flow has been received or, with `sent`, acknowledged: others may start. */
 void flow_after_event(struct flow *flow, bool sent);
-
-/* --- flow_ahead.c --- */
-
-/* The route of a flow that starts. The caller owns it. */
-uint32_t flow_ahead_take(struct flows *flows, const struct flow_fluid_spec *flow);
-
-/* --- flow_load.c --- */
-
-/* Adds the load of the group's short flows on each link to group->load. `per_s`: flows of any size
- * that arrive in a second. */
-void flow_load_add(struct group *group, double per_s);
 
 /* --- flow_tables.c --- */
 
