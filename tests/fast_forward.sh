@@ -173,6 +173,11 @@ rule places 10Gbps 121ns "$star" '"netreduce":{"message":40}' \
 	'{"all_reduce":"netreduce","workers":5,"model":{"layers":[{"gradient":"5MB"}]}},
 	{"all_reduce":"netreduce","workers":3,"model":{"layers":[{"gradient":"5MB"},{"gradient":"1919kB","forward":"20us"}]}}'
 
+# sums of racks meet in ties, and none depends on which packet came last
+rule merged 100Gbps 0s '"kind":"leaf-spine","leaves":2,"spines":2,"hosts_per_leaf":8' '"netreduce":{}' \
+	'{"all_reduce":"netreduce","workers":10,"model":{"layers":[{"gradient":"30MB"}]}}'
+holds '.packet_hops_skipped > 0.5 * .packet_hops' merged.skips/manifest.json
+
 # a scheme in switches adds up, then rings over TCP tell of it
 rule sharded 100Gbps 0s "$star" '"switchml":{}' \
 	'{"all_reduce":"switchml","workers":5,"sharding":"optimizer",'"$model}"

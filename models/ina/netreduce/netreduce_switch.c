@@ -19,6 +19,8 @@
  * column ahead. */
 #include "ina/netreduce/netreduce.h"
 
+#include <string.h>
+
 /* Flags that a sum has if any of its packets has. */
 #define MERGED (PACKET_ECT | PACKET_CE | ROCE_ACK_REQUEST | PACKET_RETRANSMIT | NETREDUCE_FIRST)
 
@@ -75,6 +77,8 @@ static void send_merged(const struct visit *visit, uint8_t flags, enum netreduce
 			     .back = visit->back,
 			     .way = is_root(visit) ? down : NETREDUCE_UP };
 
+	/* a sum must not depend on which of its packets came last (core/repeat.h) */
+	memset(held.packet.route, 0, sizeof(held.packet.route));
 	held.packet.value = column->sum;
 	held.packet.flow = first->connection;
 	held.packet.generation = first->generation;
