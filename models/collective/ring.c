@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-static const struct conf_row ring_rows[] = { SCHEDULE_ROWS, { 0 } };
+static const struct conf_row ring_rows[] = { SCHEDULE_ROWS, SCHEDULE_CHANNELS, { 0 } };
 extern const struct conf_table ring_table; /* named by collective/schemes.c */
 const struct conf_table ring_table = { "ring", ring_rows, sizeof(struct schedule_conf),
 				       "Ring all-reduce over TCP or RoCE." };
@@ -61,6 +61,7 @@ bool ring_step(const struct schedule *ring, uint32_t rank, unsigned thread, uint
 static const struct schedule_ops ring_ops = {
 	.name = "ring",
 	.threads = 1,
+	.channels = true,
 	.edges = ring_edges,
 	.ends = ring_ends,
 	.pieces = ring_pieces,

@@ -59,23 +59,32 @@ static bool may_send(const struct schedule_edge *edge)
 	return !credit || edge->sent - edge->received < credit;
 }
 
-/* Sends over the link to another GPU of the machine. */
+/* When the link between GPUs that the rank sends on is free. */
+static sim_time *link_of(const struct schedule_rank *rank)
+{
+	const struct schedule *schedule = rank->schedule;
+	bool shared = schedule->scheme->env.machine->gpus.shared;
+
+	if (!shared)
+		return &schedule->lead->link_free[rank->gpu];
+	return &schedule->lead->link_free[schedule->job.machines ? rank->machine : rank->worker];
+}
+
+/* Sends over a link to another GPU of the machine. A shared link is taken for the latency, too. */
 static void pass_on(struct schedule_edge *edge, uint64_t size)
 {
 	struct schedule *schedule = edge->schedule;
 	const struct gpus_conf *gpus = &schedule->scheme->env.machine->gpus;
-	sim_time from = schedule->scheme->env.sim->now, arrival;
-	sim_time *free_at = &schedule->shared_free[schedule->ranks[edge->ends.from].worker];
+	sim_time from = schedule->scheme->env.sim->now, end;
+	sim_time *free_at = link_of(&schedule->ranks[edge->ends.from]);
 	unsigned __int128 bits = (unsigned __int128)size * 8 * PS_PER_S;
 
-	if (gpus->shared && *free_at > from)
+	if (*free_at > from)
 		from = *free_at;
-	arrival = from + gpus->latency + (sim_time)((bits + gpus->rate - 1) / gpus->rate);
-	/* on a link of its own, may_send() allows the edge only one message at a time */
-	if (gpus->shared)
-		*free_at = arrival;
+	end = from + (sim_time)((bits + gpus->rate - 1) / gpus->rate);
+	*free_at = end + (gpus->shared ? gpus->latency : 0);
 	edge->passing = size;
-	timer_set(schedule->scheme->env.sim, &edge->timer, arrival);
+	timer_set(schedule->scheme->env.sim, &edge->timer, end + gpus->latency);
 }
 
 static void send_posted(struct schedule_edge *edge)
@@ -83,7 +92,7 @@ static void send_posted(struct schedule_edge *edge)
 	while (may_send(edge)) {
 		uint64_t size = edge->sizes[edge->sent++ & edge->size_mask];
 
-		if (edge->local)
+		if (edge->local || edge->relayed)
 			pass_on(edge, size);
 		else
 			connection_write(&edge->conn, size);
@@ -95,10 +104,13 @@ static void on_passed(struct sim *sim, uint32_t entity, void *owner)
 	struct schedule_edge *edge = owner;
 
 	(void)sim, (void)entity;
-	edge->delivered += edge->passing;
+	if (edge->local)
+		edge->delivered += edge->passing;
+	else
+		connection_write(&edge->conn, edge->passing);
 	edge->passing = 0;
 	send_posted(edge);
-	advance(reader_of(edge));
+	advance(reader_of(edge)); /* if relayed, it must now call connection_expect() */
 }
 
 /* Whether the first `bytes_in` bytes of the edge's stream have arrived. If not, on_delivered() or
@@ -225,9 +237,10 @@ static struct schedule_rank *rank_of(struct schedule *schedule, uint32_t worker,
 
 static bool all_hold(struct schedule *schedule, uint32_t worker, uint64_t tensor)
 {
-	for (uint32_t k = 0; k < ranks_each(schedule); k++)
-		if (rank_of(schedule, worker, k)->tensor <= tensor)
-			return false;
+	for (; schedule; schedule = schedule->next)
+		for (uint32_t k = 0; k < ranks_each(schedule); k++)
+			if (rank_of(schedule, worker, k)->tensor <= tensor)
+				return false;
 	return true;
 }
 
@@ -251,7 +264,7 @@ static bool end_tensor(struct schedule_thread *thread)
 	for (unsigned i = 0; i < schedule->ops->threads; i++)
 		rank->threads[i].at = 0;
 	begin(rank);
-	if (all_hold(schedule, rank->worker, tensor))
+	if (all_hold(schedule->lead, rank->worker, tensor))
 		schedule->job.done(schedule->job.owner, rank->worker, tensor);
 	return true;
 }
@@ -333,7 +346,7 @@ static uint32_t machine_of(const struct schedule *schedule, uint32_t worker)
 				      : schedule->job.hosts[worker];
 }
 
-/* Gives each GPU of each worker its rank. A listed order stays as it is. */
+/* Fills in the ranks' places in the order of ranks. A listed order stays as it is. */
 static void order_ranks(struct schedule *schedule)
 {
 	const struct schedule_scheme *scheme = schedule->scheme;
@@ -345,76 +358,187 @@ static void order_ranks(struct schedule *schedule)
 	for (uint32_t g = 0; g < p; g++)
 		order[g] = g;
 	if (!schedule->job.listed && scheme->conf->order == ORDER_RANDOM) {
-		rng_init(&rng, scheme->env.sim->seed, "ring order", schedule->job.number);
+		rng_init(&rng, scheme->env.sim->seed, "ring order",
+			 schedule->job.number - schedule->channel);
 		rng_shuffle(&rng, order, p);
 	}
 	for (uint32_t r = 0; r < p; r++) {
-		uint32_t worker = order[r] / each;
+		uint32_t worker = order[r] / each, host = schedule->job.hosts[worker];
 
+		if (each > 1) /* `host` is a machine; neighbouring GPUs may share a NIC */
+			host = machine_nic(machine, scheme->env.topo->net.hosts, host,
+					   order[r] % each * machine_nics(machine) / each);
 		schedule->ranks[r] =
 			(struct schedule_rank){ .schedule = schedule,
 						.worker = worker,
 						.machine = machine_of(schedule, worker),
 						.gpu = order[r],
-						.host = schedule->job.hosts[worker] };
+						.host = host };
 	}
 	if (!schedule->job.listed && scheme->conf->order == ORDER_PLACEMENT)
 		qsort(schedule->ranks, p, sizeof(*schedule->ranks), by_machine);
-	for (uint32_t r = 0; r < p; r++) {
+	free(order);
+}
+
+static void find_runs(struct schedule *schedule)
+{
+	const struct schedule_rank *ranks = schedule->ranks;
+
+	for (uint32_t r = 0; r < schedule->count; r++) {
+		if (!r || ranks[r].machine != ranks[r - 1].machine)
+			schedule->runs[schedule->run_count++] = (struct schedule_run){ .first = r };
+		schedule->runs[schedule->run_count - 1].count++;
+	}
+}
+
+/* The first rank of a run whose NIC is the run's NIC number `nic`, or none. */
+static uint32_t first_at_nic(const struct schedule *schedule, const struct schedule_run *run,
+			     uint32_t nic)
+{
+	uint32_t r = run->first, end = run->first + run->count;
+
+	while (nic && ++r < end)
+		nic -= schedule->ranks[r].host != schedule->ranks[r - 1].host;
+	return r < end ? r : SCHEDULE_NOBODY;
+}
+
+/* The number of NICs that the ranks of each run have at least, up to the most channels. */
+static uint32_t channels_of(const struct schedule *schedule)
+{
+	uint32_t most = (uint32_t)schedule->scheme->conf->channels, channels = 1;
+
+	if (!schedule->ops->channels || schedule->run_count == 1)
+		return 1;
+	for (; !most || channels < most; channels++)
+		for (uint32_t i = 0; i < schedule->run_count; i++)
+			if (first_at_nic(schedule, &schedule->runs[i], channels) == SCHEDULE_NOBODY)
+				return channels;
+	return channels;
+}
+
+static void reverse(struct schedule_rank *ranks, uint32_t count)
+{
+	for (uint32_t i = 0; i < count / 2; i++) {
+		struct schedule_rank rank = ranks[i];
+
+		ranks[i] = ranks[count - 1 - i];
+		ranks[count - 1 - i] = rank;
+	}
+}
+
+/* Each run begins with the first rank at the channel's NIC, and goes around. */
+static void turn_runs(struct schedule *schedule)
+{
+	for (uint32_t i = 0; i < schedule->run_count; i++) {
+		struct schedule_run *run = &schedule->runs[i];
+		struct schedule_rank *ranks = &schedule->ranks[run->first];
+		uint32_t ahead = 0;
+
+		if (schedule->channel)
+			ahead = first_at_nic(schedule, run, schedule->channel) - run->first;
+		reverse(ranks, ahead);
+		reverse(ranks + ahead, run->count - ahead);
+		reverse(ranks, run->count);
+		run->host = ranks->host;
+		for (uint32_t k = 0; k < run->count; k++)
+			ranks[k].run = i;
+	}
+}
+
+static void number_ranks(struct schedule *schedule)
+{
+	for (uint32_t r = 0; r < schedule->count; r++) {
 		struct schedule_rank *rank = &schedule->ranks[r];
 
-		if (each > 1) {
-			/* job.hosts[] has numbers of machines. The rank's host is the GPU's NIC,
-			 * which neighbouring GPUs may share. */
-			uint32_t machine_number = rank->host,
-				 nic = rank->gpu % each * machine_nics(machine) / each;
-
-			rank->host = machine_nic(machine, scheme->env.topo->net.hosts,
-						 machine_number, nic);
-		}
 		rank->number = r;
 		schedule->rank_of_gpu[rank->gpu] = r;
 		for (unsigned i = 0; i < SCHEDULE_THREADS; i++)
 			rank->threads[i] = (struct schedule_thread){ .rank = rank, .number = i };
 	}
-	free(order);
 }
 
-struct schedule *schedule_new(struct schedule_scheme *scheme, const struct schedule_ops *ops,
-			      const struct collective_job *job)
+/* The numbers by which link_of() finds links are below this. */
+static uint32_t link_count(const struct schedule *schedule)
+{
+	uint32_t count = schedule->count;
+
+	for (uint32_t r = 0; schedule->job.machines && r < schedule->count; r++)
+		if (schedule->ranks[r].machine >= count)
+			count = schedule->ranks[r].machine + 1;
+	return count;
+}
+
+static struct schedule *new_channel(struct schedule_scheme *scheme, const struct schedule_ops *ops,
+				    const struct collective_job *job, uint32_t channel)
 {
 	struct schedule *schedule = xcalloc(1, sizeof(*schedule));
 
+	schedule->lead = schedule;
+	schedule->channel = channel;
 	schedule->scheme = scheme;
 	schedule->ops = ops;
 	schedule->job = *job;
+	schedule->job.number += channel;
 	schedule->count = job->workers * (job->gpus ? job->gpus : 1);
-	exact_init(&schedule->exact, scheme->env.checks, scheme->env.sim->seed, job->number,
-		   schedule->count);
+	exact_init(&schedule->exact, scheme->env.checks, scheme->env.sim->seed,
+		   schedule->job.number, schedule->count);
 	schedule->ranks = xcalloc(schedule->count, sizeof(*schedule->ranks));
 	schedule->rank_of_gpu = xcalloc(schedule->count, sizeof(*schedule->rank_of_gpu));
-	schedule->shared_free = xcalloc(job->workers, sizeof(*schedule->shared_free));
+	schedule->runs = xcalloc(schedule->count, sizeof(*schedule->runs));
 	order_ranks(schedule);
+	find_runs(schedule);
+	turn_runs(schedule);
+	number_ranks(schedule);
 	if (ops->prepare)
 		ops->prepare(schedule);
 	schedule->edge_count = ops->edges(schedule);
 	return schedule;
 }
 
+struct schedule *schedule_new(struct schedule_scheme *scheme, const struct schedule_ops *ops,
+			      const struct collective_job *job)
+{
+	struct schedule *lead = new_channel(scheme, ops, job, 0), **last = &lead->next;
+
+	lead->link_free = xcalloc(link_count(lead), sizeof(*lead->link_free));
+	for (uint32_t c = 1, channels = channels_of(lead); c < channels; c++) {
+		*last = new_channel(scheme, ops, job, c);
+		(*last)->lead = lead;
+		last = &(*last)->next;
+	}
+	return lead;
+}
+
+bool schedule_local(const struct schedule *schedule, const struct schedule_ends *ends)
+{
+	return schedule->ranks[ends->from].machine == schedule->ranks[ends->to].machine;
+}
+
+uint32_t schedule_nic(const struct schedule *schedule, uint32_t rank)
+{
+	const struct schedule_rank *from = &schedule->ranks[rank];
+
+	return schedule->ops->channels ? schedule->runs[from->run].host : from->host;
+}
+
 void schedule_free(void *self)
 {
-	struct schedule *schedule = self;
+	struct schedule *schedule = self, *next;
 
-	exact_release(&schedule->exact);
-	for (uint32_t r = 0; r < schedule->count; r++)
-		free(schedule->ranks[r].sums);
-	free(schedule->ranks);
-	free(schedule->rank_of_gpu);
-	free(schedule->shared_free);
-	free(schedule->edges);
-	free(schedule->sizes.of);
-	free(schedule->data);
-	free(schedule);
+	for (; schedule; schedule = next) {
+		next = schedule->next;
+		exact_release(&schedule->exact);
+		for (uint32_t r = 0; r < schedule->count; r++)
+			free(schedule->ranks[r].sums);
+		free(schedule->ranks);
+		free(schedule->rank_of_gpu);
+		free(schedule->runs);
+		free(schedule->link_free);
+		free(schedule->edges);
+		free(schedule->sizes.of);
+		free(schedule->data);
+		free(schedule);
+	}
 }
 
 /* --- the interface --- */
@@ -455,8 +579,8 @@ void schedule_plan_edge(const struct schedule *schedule, uint32_t edge, struct p
 
 	if (!schedule->ops->ends(schedule, edge, &ends))
 		return;
-	from = schedule->ranks[ends.from].host;
-	to = schedule->ranks[ends.to].host;
+	from = schedule_nic(schedule, ends.from);
+	to = schedule_nic(schedule, ends.to);
 	path = plan_add_connection(stream, env->topo, from, to, key, weight);
 	plan_path_longest(longest, &path);
 	path = plan_tcp_round_trip(env->tcp, env->topo, from, to, key);
@@ -486,20 +610,22 @@ static void connect(struct schedule *schedule, uint32_t e)
 	*edge = (struct schedule_edge){ .schedule = schedule, .ends.from = SCHEDULE_NOBODY };
 	if (!schedule->ops->ends(schedule, e, &edge->ends))
 		return;
-	edge->local =
-		schedule->ranks[edge->ends.from].machine == schedule->ranks[edge->ends.to].machine;
-	if (edge->local) {
+	edge->local = schedule_local(schedule, &edge->ends);
+	edge->relayed = !edge->local && schedule_nic(schedule, edge->ends.from) !=
+						schedule->ranks[edge->ends.from].host;
+	if (edge->local || edge->relayed) {
 		timer_open(env->sim, &edge->timer, SIM_TIMER,
 			   timer_key(TIMER_RING, KEY_OF_MESSAGE | schedule_edge_key(schedule, e)),
 			   on_passed, edge);
 		sim_name(env->sim, on_passed, "message between GPUs, edge %n");
-		return;
 	}
+	if (edge->local)
+		return;
 	edge->conn = connection_open(
 		env->tcp, env->roce,
 		&(struct connection_spec){ .transport = (unsigned)schedule->scheme->conf->transport,
-					   .src = schedule->ranks[edge->ends.from].host,
-					   .dst = schedule->ranks[edge->ends.to].host,
+					   .src = schedule_nic(schedule, edge->ends.from),
+					   .dst = schedule_nic(schedule, edge->ends.to),
 					   .ack_every = (uint32_t)schedule->scheme->conf->ack_every,
 					   .key = schedule_edge_key(schedule, e),
 					   .app = &schedule_app,
@@ -523,14 +649,26 @@ static void open_threads(struct schedule_rank *rank)
 void *schedule_start(struct schedule_scheme *scheme, const struct schedule_ops *ops,
 		     const struct collective_job *job)
 {
-	struct schedule *schedule = schedule_new(scheme, ops, job);
+	struct schedule *lead = schedule_new(scheme, ops, job);
 
-	schedule->edges = xcalloc(schedule->edge_count, sizeof(*schedule->edges));
-	for (uint32_t e = 0; e < schedule->edge_count; e++)
-		connect(schedule, e);
-	for (uint32_t r = 0; r < schedule->count; r++)
-		open_threads(&schedule->ranks[r]);
-	return schedule;
+	for (struct schedule *schedule = lead; schedule; schedule = schedule->next) {
+		schedule->edges = xcalloc(schedule->edge_count, sizeof(*schedule->edges));
+		for (uint32_t e = 0; e < schedule->edge_count; e++)
+			connect(schedule, e);
+		for (uint32_t r = 0; r < schedule->count; r++)
+			open_threads(&schedule->ranks[r]);
+	}
+	return lead;
+}
+
+/* How many channels the instance has. */
+static uint32_t channel_count(const struct schedule *lead)
+{
+	uint32_t count = 0;
+
+	for (const struct schedule *schedule = lead; schedule; schedule = schedule->next)
+		count++;
+	return count;
 }
 
 static void contribute(struct schedule_rank *rank, bytes size)
@@ -548,23 +686,25 @@ static void contribute(struct schedule_rank *rank, bytes size)
 void schedule_contribute(void *instance, uint32_t worker, bytes size)
 {
 	struct schedule *schedule = instance;
+	uint32_t channels = channel_count(schedule);
 
-	for (uint32_t k = 0; k < ranks_each(schedule); k++)
-		contribute(rank_of(schedule, worker, k), size);
+	for (; schedule; schedule = schedule->next)
+		for (uint32_t k = 0; k < ranks_each(schedule); k++)
+			contribute(rank_of(schedule, worker, k),
+				   tensor_parts(size, schedule->channel, schedule->channel + 1,
+						channels));
 }
 
-void schedule_finish(void *instance, bool abandoned)
+static void finish(struct schedule *schedule)
 {
-	struct schedule *schedule = instance;
 	struct sim *sim = schedule->scheme->env.sim;
 
-	(void)abandoned;
 	for (uint32_t e = 0; e < schedule->edge_count; e++) {
 		struct schedule_edge *edge = &schedule->edges[e];
 
-		if (edge->local)
+		if (edge->local || edge->relayed)
 			timer_close(sim, &edge->timer);
-		else if (edge->ends.from != SCHEDULE_NOBODY)
+		if (!edge->local && edge->ends.from != SCHEDULE_NOBODY)
 			connection_close(&edge->conn);
 		free(edge->values);
 		free(edge->sizes);
@@ -572,13 +712,18 @@ void schedule_finish(void *instance, bool abandoned)
 	for (uint32_t r = 0; r < schedule->count; r++)
 		for (unsigned i = 0; i < schedule->ops->threads; i++)
 			timer_close(sim, &schedule->ranks[r].threads[i].timer);
-	schedule_free(schedule);
 }
 
-void schedule_stats(const void *instance, struct collective_stats *stats)
+void schedule_finish(void *instance, bool abandoned)
 {
-	const struct schedule *schedule = instance;
+	(void)abandoned;
+	for (struct schedule *schedule = instance; schedule; schedule = schedule->next)
+		finish(schedule);
+	schedule_free(instance);
+}
 
+static void add_stats(const struct schedule *schedule, struct collective_stats *stats)
+{
 	for (uint32_t e = 0; e < schedule->edge_count; e++) {
 		const struct schedule_edge *edge = &schedule->edges[e];
 
@@ -587,6 +732,12 @@ void schedule_stats(const void *instance, struct collective_stats *stats)
 		stats->retransmissions += connection_stats(&edge->conn)->retransmissions;
 		stats->timeouts += connection_stats(&edge->conn)->timeouts;
 	}
+}
+
+void schedule_stats(const void *instance, struct collective_stats *stats)
+{
+	for (const struct schedule *schedule = instance; schedule; schedule = schedule->next)
+		add_stats(schedule, stats);
 }
 
 /* Prints the step of the rank's first thread that waits to receive. */
@@ -612,14 +763,14 @@ static void report_rank(const struct schedule_rank *rank, FILE *to)
 
 size_t schedule_report_waiting(const void *instance, FILE *to, size_t limit)
 {
-	const struct schedule *schedule = instance;
 	size_t lines = 0;
 
-	for (uint32_t r = 0; r < schedule->count && lines < limit; r++) {
-		if (schedule->ranks[r].tensor == schedule->ranks[r].contributed)
-			continue;
-		report_rank(&schedule->ranks[r], to);
-		lines++;
-	}
+	for (const struct schedule *schedule = instance; schedule; schedule = schedule->next)
+		for (uint32_t r = 0; r < schedule->count && lines < limit; r++) {
+			if (schedule->ranks[r].tensor == schedule->ranks[r].contributed)
+				continue;
+			report_rank(&schedule->ranks[r], to);
+			lines++;
+		}
 	return lines;
 }

@@ -9,11 +9,19 @@
  * repairs loss and keeps the order.
  *
  * The GPUs of a machine may be ranks of one worker ("inside": "ring" in the scenario's group of
- * jobs). Each edge between two of them is a link of its own, or all of them share one link of the
- * machine; a link carries one message after the other.
+ * jobs) or workers of a group of a program. A GPU has one link to the others, which all its edges
+ * share, or the GPUs of a machine share one; a link carries one message after the other.
  *
- * Simplified: adding takes no time (`step_latency` is a constant before each message). A message
- * without elements has one byte, because it costs a packet, too.
+ * Rings and trees have channels, as NCCL does (graph/connect.cc): as many as a machine's ranks have
+ * NICs. Each takes an equal part of every tensor, and is a schedule of its own. All messages of a
+ * channel enter and leave a machine by the channel's NIC; ranks of a machine that follow each other
+ * (a run) begin with the GPU next to that NIC. A GPU that is not next to it hands its message over
+ * to the one that is, as NCCL's PXN does, whose link to the others this takes as well. Halving and
+ * doubling and all-to-all send from each rank's own NIC instead.
+ *
+ * Simplified: small tensors use all channels, too. A message is passed on when it is whole. adding
+ * takes no time (`step_latency` is a constant before each message). A message without elements has
+ * one byte, because it costs a packet, too.
  *
  * A scheme is a struct schedule_ops: ring.c, halving_doubling.c, double_tree.c, and in steps.c the
  * collectives other than all-reduce. */
@@ -34,8 +42,9 @@ struct schedule_conf {
 	int order;
 	sim_time step_latency;
 	int64_t ack_every;
-	bytes chunk;    /* of double_tree */
-	int64_t credit; /* of double_tree; 0 = no limit */
+	int64_t channels; /* of rings and trees, at most; 0 = one for each NIC */
+	bytes chunk;      /* of double_tree */
+	int64_t credit;   /* of double_tree; 0 = no limit */
 };
 
 extern const char *const schedule_orders[]; /* for ENUM rows */
@@ -60,6 +69,12 @@ extern const char *const schedule_orders[]; /* for ENUM rows */
 			  "Time to prepare data before each step (alpha).",                        \
 			  "NetReduce section 3.4 has 0.1-100 us; our choice 0")
 
+#define SCHEDULE_CHANNELS                                                                          \
+	CONF_INT("channels", struct schedule_conf, channels, CONF_OPTIONAL, 1, 64,                 \
+		 "On machines with several NICs (topology.host.nics): at most so many rings or "   \
+		 "trees at once, each by a NIC of its own. Default: one for each NIC of a "        \
+		 "machine's ranks.")
+
 /* A step of a thread: pieces `first` to `end` - 1 go over the edge. */
 enum schedule_act { SCHEDULE_SEND, SCHEDULE_ADD, SCHEDULE_STORE };
 struct schedule_step {
@@ -82,6 +97,7 @@ struct schedule_ops {
 	 * large messages do in MPI and Gloo. Simplified: the sender knows this at once. False:
 	 * messages leave at once, as far as `credit` allows. */
 	bool rendezvous;
+	bool channels; /* has channels; otherwise each rank sends from its own NIC */
 	/* The numbers of edges are below this; some numbers may be unused. */
 	uint32_t (*edges)(const struct schedule *schedule);
 	/* False: the number is unused. */
@@ -108,8 +124,9 @@ struct schedule_edge {
 	struct schedule *schedule;
 	struct schedule_ends ends;
 	struct connection conn; /* unless the edge is local */
-	/* The edge is between GPUs of a machine. Others do not use the three members behind it. */
-	bool local;
+	bool local;             /* between GPUs of a machine */
+	bool relayed;           /* its messages go to the GPU next to the NIC first */
+	/* Of messages between GPUs, local or relayed: */
 	uint64_t passing;                /* bytes of the message in flight; 0 if there is none */
 	uint64_t delivered;              /* bytes */
 	struct timer timer;              /* arrival of the message in flight */
@@ -135,10 +152,11 @@ struct schedule_thread {
 struct schedule_rank {
 	struct schedule *schedule;
 	uint32_t number;
-	uint32_t worker;  /* of the job */
-	uint32_t machine; /* equal for ranks that share links between GPUs */
-	uint32_t gpu;     /* number among the GPUs of all workers */
-	uint32_t host;
+	uint32_t worker;      /* of the job */
+	uint32_t machine;     /* equal for GPUs of a machine */
+	uint32_t gpu;         /* number among the GPUs of all workers */
+	uint32_t host;        /* the GPU's own NIC */
+	uint32_t run;         /* number */
 	uint64_t contributed; /* tensors handed over */
 	uint64_t tensor;      /* number of the present tensor */
 	bool begun;           /* the present tensor is in exchange */
@@ -148,7 +166,16 @@ struct schedule_rank {
 	struct schedule_thread threads[SCHEDULE_THREADS];
 };
 
+/* Ranks of one machine that follow each other, as many as possible. */
+struct schedule_run {
+	uint32_t first, count;
+	uint32_t host; /* the channel's NIC */
+};
+
+/* A channel. The first one is the instance. */
 struct schedule {
+	struct schedule *lead, *next; /* first and next channel */
+	uint32_t channel;
 	struct schedule_scheme *scheme;
 	const struct schedule_ops *ops;
 	struct collective_job job;
@@ -156,8 +183,11 @@ struct schedule {
 	struct schedule_rank *ranks;
 	uint32_t count;        /* ranks, of all workers */
 	uint32_t *rank_of_gpu; /* the GPUs of a worker have consecutive numbers */
-	sim_time *shared_free; /* by worker, that of the first rank of a machine: when the shared
-				* link of the machine's GPUs is free */
+	struct schedule_run *runs;
+	uint32_t run_count;
+	/* When links between GPUs are free, for all channels: by GPU or, where GPUs share one, by
+	 * machine_of() or worker. Only in the first channel. */
+	sim_time *link_free;
 	struct schedule_edge *edges;
 	uint32_t edge_count;
 	struct tensor_sizes sizes;
@@ -197,6 +227,10 @@ struct plan_bound schedule_bound(const struct schedule *schedule);
  * and *round_trip the longest path of a segment and its ACK. */
 void schedule_plan_edge(const struct schedule *schedule, uint32_t edge, struct plan_stream *stream,
 			uint32_t weight, struct plan_path *longest, struct plan_path *round_trip);
+
+/* Whether two ranks are on one machine, and the NICs that an edge leads from and to if not. */
+bool schedule_local(const struct schedule *schedule, const struct schedule_ends *ends);
+uint32_t schedule_nic(const struct schedule *schedule, uint32_t rank);
 
 /* The key of an edge's connection (transport/keys.h). */
 uint64_t schedule_edge_key(const struct schedule *schedule, uint32_t edge);

@@ -287,9 +287,9 @@ static double star_injected(uint32_t workers, uint32_t gpus, bool beside)
 		.injected = sent_bytes,                                                            \
 	};
 
-STEP(reduce_scatter, reduce_scatter_injected, .edges = ring_edges, .ends = ring_ends,
-     .pieces = ring_pieces, .step = scatter_step, .weight = scattered)
-STEP(all_gather, reduce_scatter_injected, .edges = ring_edges, .ends = ring_ends,
+STEP(reduce_scatter, reduce_scatter_injected, .channels = true, .edges = ring_edges,
+     .ends = ring_ends, .pieces = ring_pieces, .step = scatter_step, .weight = scattered)
+STEP(all_gather, reduce_scatter_injected, .channels = true, .edges = ring_edges, .ends = ring_ends,
      .pieces = ring_pieces, .step = gather_step, .weight = gathered)
 STEP(all_to_all, reduce_scatter_injected, .rendezvous = true, .edges = all_edges, .ends = all_ends,
      .pieces = ring_pieces, .step = all_step, .weight = received)

@@ -664,6 +664,9 @@ static void warn_keys(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const struct machine_conf *machine = &scenario->machine;
 	static const char *const of_gpus[] = { "rate", "latency", "shared" };
+	static const char *const of_nics[] = { "/topology/host/nics/wiring",
+					       "/schemes/ring/channels",
+					       "/schemes/double_tree/channels" };
 
 	warn_scheme_keys(scenario, doc);
 	warn_parameters(scenario, doc);
@@ -678,8 +681,8 @@ static void warn_keys(const struct scenario *scenario, struct conf_doc *doc)
 			 machine->gpus.count < 2, "machines have one GPU");
 	idle_key(doc, "/topology/host/gpus/wiring", machine->inside == MACHINE_RATES,
 		 "\"inside\" is \"rates\"");
-	idle_key(doc, "/topology/host/nics/wiring", machine->nics.count < 2,
-		 "machines have one NIC");
+	for (size_t i = 0; i < sizeof(of_nics) / sizeof(of_nics[0]); i++)
+		idle_key(doc, of_nics[i], machine->nics.count < 2, "machines have one NIC");
 	warn_transports(scenario, doc);
 }
 

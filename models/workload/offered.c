@@ -2,14 +2,15 @@
 
 #include "workload/jobs/jobs_parts.h"
 
-/* The fraction of a ring's edges, in the order of members, that leave machines. */
-static double leaves_machines(const struct program_group *group, uint32_t gpus)
+/* How many edges of a ring leave machines, in the order of members: as many as the group has
+ * machines, unless it is on one. */
+static uint32_t edges_out(const struct program_group *group, uint32_t gpus)
 {
 	uint32_t leave = 0;
 
 	for (uint32_t m = 0; m < group->count; m++)
 		leave += group->ranks[m] / gpus != group->ranks[(m + 1) % group->count] / gpus;
-	return (double)leave / group->count;
+	return leave;
 }
 
 double job_group_sent(const struct job_group_conf *conf, const struct program_group *group,
@@ -18,16 +19,19 @@ double job_group_sent(const struct job_group_conf *conf, const struct program_gr
 	const struct collective_ops *ops =
 		job_group_ops(job_group_scheme_of(conf, group), group->op);
 	double times = group->count; /* each sends all that it has to switches */
+	uint32_t out = edges_out(group, gpus);
 
-	if (group->count == 1)
+	if (group->count == 1 || !out)
 		return 0;
+	if (ops->traits.ranks_max && gpus > 1 && group->count % out == 0)
+		return ops->injected(out, group->count / out, true) * (double)group->bytes;
 	if (group->op == OP_MESSAGE)
 		times = 1;
 	else if (group->op == OP_ALL_TO_ALL)
 		times = group->count - 1.0;
 	else if (ops->injected)
 		times = ops->injected(group->count, 1, true);
-	return times * leaves_machines(group, gpus) * (double)group->bytes;
+	return times * out / group->count * (double)group->bytes;
 }
 
 /* Payload bytes that all ranks of a program send in an iteration. */

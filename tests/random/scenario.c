@@ -450,10 +450,9 @@ static void put_roce(void)
 static void put_rings(void)
 {
 	static const struct option ring[] = {
-		{ "transport", 40, NULL },
-		{ "order", 20, "'random'" },
-		{ "ack_every", 30, "1|4" },
-		{ "step_latency", 20, "'3us'" },
+		{ "transport", 40, NULL },   { "order", 20, "'random'" },
+		{ "ack_every", 30, "1|4" },  { "step_latency", 20, "'3us'" },
+		{ "channels", 10, "1|2|3" },
 	};
 	static const struct option ps[] = {
 		{ "transport", 40, NULL },
@@ -494,6 +493,7 @@ static void put_rings(void)
 		{ "transport", 40, NULL },       { "order", 30, "'random'" },
 		{ "ack_every", 30, "1|4" },      { "step_latency", 30, "'3us'" },
 		{ "chunk", 40, "'1KiB'|'1MB'" }, { "credit", 40, "1|2|8" },
+		{ "channels", 20, "1|2|3" },
 	};
 
 	rng = &newest;
