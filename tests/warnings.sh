@@ -207,6 +207,7 @@ while read -r pointer value why; do
 done <<'KEYS'
 /jobs/0/gpu "v100" the layers say how long
 /jobs/0/inside "master" machines have one GPU
+/jobs/0/inside_chunk "1MB" there are no stages
 /jobs/0/prefetch 2 parameters are not sharded
 /jobs/0/pipeline/activations "1MB" there is one stage
 /jobs/0/send_jitter_per "tensor" there is no
@@ -219,6 +220,7 @@ done <<'KEYS'
 /schemes/switchml/memory "2MB" no job has this scheme
 /topology/host/gpus/rate "9GBps" machines have one GPU
 /topology/host/gpus/latency "2us" machines have one GPU
+/topology/host/gpus/wiring "mesh" machines have one GPU
 /topology/host/gpus/shared true machines have one GPU
 /topology/host/nics/wiring "rails" machines have one NIC
 KEYS
@@ -236,7 +238,7 @@ warned jobs.json 'has no effect: the scheme of "reduce_scatter" has none' "${sha
 	--set /jobs/0/servers=1
 not_warned jobs.json "${sharded[@]}" --set /jobs/0/servers=1
 not_warned jobs.json --set '/topology/host={"gpus":{"count":8,"rate":"9GBps","latency":"2us","shared":true},"nics":{"count":2,"wiring":"rails"}}' \
-	--set /jobs/0/workers=2
+	--set /jobs/0/workers=2 --set /jobs/0/inside_chunk=1MB
 switchml=(--set /jobs/0/all_reduce=switchml)
 warned jobs.json 'has no effect: "format" is not rdma' "${switchml[@]}" --set /schemes/switchml/message=2
 not_warned jobs.json "${switchml[@]}" --set '/schemes/switchml={"format":"rdma","message":2}'

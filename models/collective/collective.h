@@ -123,7 +123,7 @@ struct collective_job {
 	 * workers, in order. */
 	const uint32_t *members;
 	bytes gradients;  /* of an iteration, over all NICs */
-	uint64_t tensors; /* that each worker will hand over */
+	uint64_t tensors; /* that each worker will hand over; UINT64_MAX: not known before */
 	/* Called from an event when worker `worker` holds the sum of tensor `tensor`. */
 	void (*done)(void *owner, uint32_t worker, uint64_t tensor);
 	void *owner;

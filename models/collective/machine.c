@@ -12,12 +12,12 @@ const char *const inside_names[] = {
 	[INSIDE_SCATTER] = "scatter", [INSIDE_MASTER] = "master", [INSIDE_RING] = "ring", NULL
 };
 
-/* The work of the GPUs on a tensor before or after the scheme. */
+/* The work of the GPUs on a chunk before or after the scheme, whose tensors are these chunks. */
 struct stage {
 	sim_time due; /* when the stage ends */
 	bool after;   /* after the scheme; false: before it */
 	bool hinted;  /* `hint` is set; only before the scheme */
-	uint64_t tensor;
+	uint64_t chunk;
 	bytes size;
 	struct collective_hint hint;
 };
@@ -27,8 +27,11 @@ struct machine {
 	uint32_t number;         /* of the machine, for the scheme */
 	uint32_t *workers, gpus; /* that are on it, by their numbers in the job */
 	uint64_t contributed;    /* tensors that all of them have handed over */
-	uint16_t *missing;       /* ring by tensor: rails whose part of the sum is missing */
+	uint64_t begun;          /* chunks of these tensors */
+	uint16_t *missing;       /* ring by chunk: rails whose part of the sum is missing */
 	uint64_t missing_mask, oldest;
+	uint32_t *left; /* ring by tensor: chunks that the GPUs do not hold */
+	uint64_t left_mask, unheld;
 	bool hinted; /* `hint` is of the next tensor */
 	struct collective_hint hint;
 	struct stage *stages; /* ring: the first is under way, the others wait */
@@ -49,7 +52,9 @@ struct machines {
 	struct collective_job job;
 	struct rail *rails;
 	uint32_t rail_count; /* 0: the machine is alone */
-	struct tensor_sizes sizes;
+	struct tensor_sizes sizes, chunks;
+	uint64_t *tensor_of; /* by chunk */
+	size_t tensor_of_capacity;
 	struct machine *machine;
 	uint32_t count;    /* of machines */
 	uint32_t *of;      /* by worker: its machine */
@@ -58,10 +63,16 @@ struct machines {
 	uint32_t *workers; /* by machine */
 };
 
-static sim_time inside_time(const struct machine_scheme *scheme, bool after, bytes size)
+static sim_time inside_time(const struct machine_scheme *scheme, uint32_t masters, bool after,
+			    bytes size)
 {
 	const struct gpus_conf *gpus = &scheme->conf->gpus;
-	struct formula_machine machine = { scheme->gpus, gpus->latency, gpus->rate, gpus->shared };
+	struct formula_machine machine = { .n = scheme->gpus,
+					   .alpha = gpus->latency,
+					   .rate = gpus->rate,
+					   .shared = gpus->shared,
+					   .links = gpus_links(gpus),
+					   .masters = masters };
 
 	if (scheme->inside == INSIDE_SCATTER)
 		return formula_machine_scatter(&machine, size);
@@ -69,12 +80,18 @@ static sim_time inside_time(const struct machine_scheme *scheme, bool after, byt
 		     : formula_machine_reduce(&machine, size);
 }
 
-static sim_time time_of(const struct machine_scheme *scheme, bool after, bytes size)
+static bool begins_tensor(const struct machines *machines, uint64_t chunk)
 {
-	unsigned __int128 bits = (unsigned __int128)size * 8 * PS_PER_S;
-	sim_time time = inside_time(scheme, after, size);
+	return !chunk || machines->tensor_of[chunk] != machines->tensor_of[chunk - 1];
+}
 
-	if (!after)
+static sim_time time_of(const struct machines *machines, const struct stage *stage)
+{
+	const struct machine_scheme *scheme = machines->scheme;
+	unsigned __int128 bits = (unsigned __int128)stage->size * 8 * PS_PER_S;
+	sim_time time = inside_time(scheme, machines->rail_count, stage->after, stage->size);
+
+	if (!stage->after && begins_tensor(machines, stage->chunk))
 		time += scheme->launch;
 	if (scheme->conversion)
 		time += (sim_time)((bits + scheme->conversion - 1) / scheme->conversion);
@@ -87,7 +104,7 @@ static void add_stage(struct machine *machine, struct stage stage)
 	sim_time now = scheme->sim->now;
 
 	machine->free_at = (machine->free_at > now ? machine->free_at : now) +
-			   time_of(scheme, stage.after, stage.size);
+			   time_of(machine->machines, &stage);
 	stage.due = machine->free_at;
 	machine->stages = ring_reserve(machine->stages, &machine->mask, machine->first,
 				       machine->end, sizeof(*machine->stages));
@@ -101,7 +118,7 @@ static const struct collective_ops *inner_ops(const struct machines *machines)
 	return machines->scheme->inner.ops;
 }
 
-/* Hands a tensor over to the scheme: an equal part to each rail. */
+/* Hands a chunk over to the scheme: an equal part to each rail. */
 static void hand_over(struct machine *machine, const struct stage *stage)
 {
 	struct machines *machines = machine->machines;
@@ -117,27 +134,34 @@ static void hand_over(struct machine *machine, const struct stage *stage)
 	}
 }
 
-static void tell(struct machine *machine, uint64_t tensor)
+/* The GPUs hold the sum of a chunk. */
+static void holds(struct machine *machine, uint64_t chunk)
 {
 	const struct collective_job *job = &machine->machines->job;
+	uint64_t tensor = machine->machines->tensor_of[chunk];
 
+	if (--machine->left[tensor & machine->left_mask])
+		return;
+	while (machine->unheld < machine->contributed &&
+	       !machine->left[machine->unheld & machine->left_mask])
+		machine->unheld++;
 	for (uint32_t i = 0; i < machine->gpus; i++)
 		job->done(job->owner, machine->workers[i], tensor);
 }
 
-/* The machine has all parts of the sum of a tensor. */
-static void summed(struct machine *machine, uint64_t tensor)
+/* The machine has all parts of the sum of a chunk. */
+static void summed(struct machine *machine, uint64_t chunk)
 {
-	while (machine->oldest < machine->contributed &&
+	while (machine->oldest < machine->begun &&
 	       !machine->missing[machine->oldest & machine->missing_mask])
 		machine->oldest++;
 	if (!machine->machines->scheme->after) {
-		tell(machine, tensor);
+		holds(machine, chunk);
 		return;
 	}
 	add_stage(machine, (struct stage){ .after = true,
-					   .tensor = tensor,
-					   .size = machine->machines->sizes.of[tensor] });
+					   .chunk = chunk,
+					   .size = machine->machines->chunks.of[chunk] });
 }
 
 /* What comes after the first stage: the scheme, if there are other machines. */
@@ -146,7 +170,7 @@ static void between(struct machine *machine, const struct stage *stage)
 	if (machine->machines->rail_count)
 		hand_over(machine, stage);
 	else
-		summed(machine, stage->tensor);
+		summed(machine, stage->chunk);
 }
 
 static void on_due(struct sim *sim, uint32_t entity, void *owner)
@@ -159,19 +183,19 @@ static void on_due(struct sim *sim, uint32_t entity, void *owner)
 		timer_set(sim, &machine->timer,
 			  machine->stages[machine->first & machine->mask].due);
 	if (stage.after)
-		tell(machine, stage.tensor);
+		holds(machine, stage.chunk);
 	else
 		between(machine, &stage);
 }
 
-/* A machine holds the sum of a rail's part of a tensor. */
-static void on_done(void *owner, uint32_t number, uint64_t tensor)
+/* A machine holds the sum of a rail's part of a chunk. */
+static void on_done(void *owner, uint32_t number, uint64_t chunk)
 {
 	struct machines *machines = ((struct rail *)owner)->machines;
 	struct machine *machine = &machines->machine[number];
 
-	if (!--machine->missing[tensor & machine->missing_mask])
-		summed(machine, tensor);
+	if (!--machine->missing[chunk & machine->missing_mask])
+		summed(machine, chunk);
 }
 
 /* --- life --- */
@@ -182,6 +206,7 @@ static void free_machines(struct machines *machines)
 		timer_close(machines->scheme->sim, &machines->machine[m].timer);
 		free(machines->machine[m].stages);
 		free(machines->machine[m].missing);
+		free(machines->machine[m].left);
 	}
 	for (uint32_t r = 0; r < machines->rail_count; r++)
 		free(machines->rails[r].hosts);
@@ -192,6 +217,8 @@ static void free_machines(struct machines *machines)
 	free(machines->heads);
 	free(machines->workers);
 	free(machines->sizes.of);
+	free(machines->chunks.of);
+	free(machines->tensor_of);
 	free(machines);
 }
 
@@ -272,8 +299,6 @@ static uint32_t count_rails(const struct machines *machines)
 
 	if (machines->count == 1)
 		return 0;
-	if (machines->scheme->inside == INSIDE_MASTER)
-		return 1;
 	if (!machines->job.machines)
 		return machine_nics(machines->scheme->conf);
 	while (nic_of(&machines->machine[0], rails) != UINT32_MAX)
@@ -323,6 +348,8 @@ static bool start_rail(struct machines *machines, uint32_t r, const char **never
 	if (machines->heads)
 		inner.members = machines->heads;
 	inner.machines = NULL;
+	if (scheme->chunk)
+		inner.tensors = UINT64_MAX;
 	inner.done = on_done;
 	inner.owner = rail;
 	rail->inner = scheme->inner.ops->start(scheme->inner.self, &inner, never);
@@ -365,24 +392,42 @@ static void hint(void *instance, uint32_t worker, const struct collective_hint *
 	machine->hint.iteration_bytes /= machines->rail_count;
 }
 
-/* All GPUs of a machine have handed over its next tensor. */
-static void begin(struct machine *machine)
+static void begin_chunk(struct machine *machine, bytes size)
 {
 	struct machines *machines = machine->machines;
-	struct stage stage = { .tensor = machine->contributed,
-			       .size = machines->sizes.of[machine->contributed],
-			       .hinted = machine->hinted,
-			       .hint = machine->hint };
+	uint64_t chunk = machine->begun++;
+	struct stage stage = {
+		.chunk = chunk, .size = size, .hinted = machine->hinted, .hint = machine->hint
+	};
 
+	while (machines->tensor_of_capacity <= chunk)
+		machines->tensor_of =
+			array_reserve(machines->tensor_of, machines->tensor_of_capacity,
+				      &machines->tensor_of_capacity, sizeof(*machines->tensor_of));
+	machines->tensor_of[chunk] = machine->contributed - 1;
+	tensor_sizes_add(&machines->chunks, chunk, size);
 	machine->missing = ring_reserve(machine->missing, &machine->missing_mask, machine->oldest,
-					machine->contributed, sizeof(*machine->missing));
-	machine->missing[machine->contributed++ & machine->missing_mask] =
-		(uint16_t)machines->rail_count;
-	machine->hinted = false;
+					chunk, sizeof(*machine->missing));
+	machine->missing[chunk & machine->missing_mask] = (uint16_t)machines->rail_count;
 	if (machines->scheme->before)
 		add_stage(machine, stage);
 	else
 		between(machine, &stage);
+}
+
+/* All GPUs of a machine have handed over its next tensor. */
+static void begin(struct machine *machine)
+{
+	const struct machines *machines = machine->machines;
+	bytes size = machines->sizes.of[machine->contributed], max = machines->scheme->chunk;
+	uint32_t chunks = max && size > max ? (uint32_t)((size + max - 1) / max) : 1;
+
+	machine->left = ring_reserve(machine->left, &machine->left_mask, machine->unheld,
+				     machine->contributed, sizeof(*machine->left));
+	machine->left[machine->contributed++ & machine->left_mask] = chunks;
+	for (uint32_t i = 0; i < chunks; i++)
+		begin_chunk(machine, tensor_parts(size, i, i + 1, chunks));
+	machine->hinted = false;
 }
 
 static void contribute(void *instance, uint32_t worker, bytes size)

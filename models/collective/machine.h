@@ -15,15 +15,18 @@
  * collective_job, a GPU; then a machine begins when all of its GPUs have handed a tensor over, and
  * equally many GPUs, with equally many NICs, work on each machine. A stage takes the time of
  * formulas.h, over the links among the GPUs, which no other job uses. A machine does one stage at a
- * time, as in the paper's model. A reduce-scatter has only the stage before, an all-gather only the
- * one after.
+ * time, as in the paper's model. With `chunk`, stages and scheme overlap: a tensor is cut into
+ * equal chunks of at most so many bytes, and each passes on by itself, as in NCCL (its buffers
+ * bound how many are under way; ours do not). A reduce-scatter has only the stage before, an
+ * all-gather only the one after.
  *
  * A machine that is alone has no scheme between the two stages.
  *
  * NICs i of all machines, or of the GPUs that take part, form a rail, which has its own instance of
- * the scheme. All rails take equal parts of every tensor; with `master` only the first NIC is used.
- * Simplified: in PR and PN each GPU has a ring of its own, so a machine gets a share of a contended
- * link for each GPU. Here the GPUs of a rail use one instance of the scheme, which gets one share.
+ * the scheme. All rails take equal parts of every tensor; with `master` each has a GPU for its
+ * master. Simplified: in PR and PN each GPU has a ring of its own, so a machine gets a share of a
+ * contended link for each GPU. Here the GPUs of a rail use one instance of the scheme, which gets
+ * one share.
  */
 #ifndef INASIM_COLLECTIVE_MACHINE_H
 #define INASIM_COLLECTIVE_MACHINE_H
@@ -47,6 +50,7 @@ struct machine_scheme {
 	sim_time launch; /* before each tensor */
 	bps conversion;  /* before and after; 0: takes no time */
 	enum inside inside;
+	bytes chunk;        /* 0: stages do not overlap */
 	bool before, after; /* which stages there are */
 };
 

@@ -14,7 +14,7 @@ struct gpus_conf {
 	bool shared;      /* all share one link, as a PCIe switch; false: one link each */
 	int form;         /* enum gpus_form, by the shape of the value */
 	int ready;        /* GPUS_READY: which (machine_ready.h); it sets the other members */
-	int wiring;       /* enum gpus_wiring; for links */
+	int wiring;       /* enum gpus_wiring */
 };
 enum gpus_form { GPUS_READY, GPUS_SET };
 enum gpus_wiring {
@@ -22,6 +22,14 @@ enum gpus_wiring {
 	GPUS_MESH,      /* a link between any two, each of rate / (count - 1) */
 	GPUS_CUBE_MESH, /* DGX-1: 24 links of rate / 6, see machine_ready.h */
 };
+
+/* The links of a GPU, which have its rate together. A message between two GPUs takes one. */
+static inline uint64_t gpus_links(const struct gpus_conf *conf)
+{
+	if (conf->wiring == GPUS_MESH)
+		return (uint64_t)(conf->count > 1 ? conf->count - 1 : 1);
+	return conf->wiring == GPUS_CUBE_MESH ? 6 : 1;
+}
 
 /* NICs of a machine. Each is a host of the network. */
 struct nics_conf {

@@ -70,21 +70,23 @@ static sim_time *link_of(const struct schedule_rank *rank)
 	return &schedule->lead->link_free[schedule->job.machines ? rank->machine : rank->worker];
 }
 
-/* Sends over a link to another GPU of the machine. A shared link is taken for the latency, too. */
+/* Sends over a link to another GPU of the machine. A shared link is taken for the latency, too. Of
+ * several links of a GPU the message takes one, and leaves the others to other messages. */
 static void pass_on(struct schedule_edge *edge, uint64_t size)
 {
 	struct schedule *schedule = edge->schedule;
 	const struct gpus_conf *gpus = &schedule->scheme->env.machine->gpus;
-	sim_time from = schedule->scheme->env.sim->now, end;
+	sim_time from = schedule->scheme->env.sim->now;
 	sim_time *free_at = link_of(&schedule->ranks[edge->ends.from]);
-	unsigned __int128 bits = (unsigned __int128)size * 8 * PS_PER_S;
+	unsigned __int128 bits = (unsigned __int128)size * 8 * PS_PER_S, links = gpus_links(gpus);
 
 	if (*free_at > from)
 		from = *free_at;
-	end = from + (sim_time)((bits + gpus->rate - 1) / gpus->rate);
-	*free_at = end + (gpus->shared ? gpus->latency : 0);
+	*free_at = from + (sim_time)((bits + gpus->rate - 1) / gpus->rate) +
+		   (gpus->shared ? gpus->latency : 0);
 	edge->passing = size;
-	timer_set(schedule->scheme->env.sim, &edge->timer, end + gpus->latency);
+	timer_set(schedule->scheme->env.sim, &edge->timer,
+		  from + (sim_time)((bits * links + gpus->rate - 1) / gpus->rate) + gpus->latency);
 }
 
 static void send_posted(struct schedule_edge *edge)
@@ -405,11 +407,11 @@ static uint32_t first_at_nic(const struct schedule *schedule, const struct sched
 /* The number of NICs that the ranks of each run have at least, up to the most channels. */
 static uint32_t channels_of(const struct schedule *schedule)
 {
-	uint32_t most = (uint32_t)schedule->scheme->conf->channels, channels = 1;
+	uint32_t max = (uint32_t)schedule->scheme->conf->channels, channels = 1;
 
 	if (!schedule->ops->channels || schedule->run_count == 1)
 		return 1;
-	for (; !most || channels < most; channels++)
+	for (; !max || channels < max; channels++)
 		for (uint32_t i = 0; i < schedule->run_count; i++)
 			if (first_at_nic(schedule, &schedule->runs[i], channels) == SCHEDULE_NOBODY)
 				return channels;

@@ -37,49 +37,59 @@ sim_time formula_panama_latency(uint32_t frame, uint64_t bus, sim_time cycle, si
 /* A stage inside a machine: `steps` steps in which (n - 1) / n of the bytes pass a link `times`
  * times. */
 struct machine_stage {
-	uint64_t steps, times;
+	uint64_t steps, times, parts;
 };
 
 static sim_time stage_time(const struct formula_machine *machine, struct machine_stage stage,
 			   bytes size)
 {
 	unsigned __int128 bits = (unsigned __int128)size * 8 * (machine->n - 1) * stage.times;
-	unsigned __int128 rate = (unsigned __int128)machine->rate * machine->n;
+	unsigned __int128 rate = (unsigned __int128)machine->rate * machine->n * stage.parts;
 
 	return stage.steps * machine->alpha + (sim_time)((bits * PS_PER_S + rate - 1) / rate);
 }
 
 /* All GPUs send at once, so a shared link is busy n times as long. */
-static struct machine_stage scatter_of(uint64_t n, bool shared)
+static struct machine_stage scatter_of(const struct formula_machine *machine)
 {
-	return (struct machine_stage){ n - 1, shared ? n : 1 };
+	return (struct machine_stage){ machine->n - 1, machine->shared ? machine->n : 1, 1 };
 }
 
-/* A shared link carries the bytes n times in the reduce-scatter, and once in the gather. */
-static struct machine_stage reduce_of(uint64_t n, bool shared)
+/* A scatter and a gather, or the reverse. A shared link carries the bytes n times in one of them,
+ * and once in the other. */
+static struct machine_stage to_masters(const struct formula_machine *machine, uint64_t steps)
 {
-	return (struct machine_stage){ 2 * log2_up(n), shared ? n + 1 : 2 };
+	uint64_t masters = machine->masters ? machine->masters : 1;
+	uint64_t all = masters + 1, single = 2 * (machine->links ? machine->links : 1);
+
+	if (machine->shared)
+		return (struct machine_stage){ steps, machine->n + 1, 1 };
+	return (struct machine_stage){ steps, all > single ? all : single, masters };
 }
 
-/* A shared link carries the bytes once in the scatter, and n times in the all-gather. */
-static struct machine_stage broadcast_of(uint64_t n, bool shared)
+static struct machine_stage reduce_of(const struct formula_machine *machine)
 {
-	return (struct machine_stage){ log2_up(n) + n - 1, shared ? n + 1 : 2 };
+	return to_masters(machine, 2 * log2_up(machine->n));
+}
+
+static struct machine_stage broadcast_of(const struct formula_machine *machine)
+{
+	return to_masters(machine, log2_up(machine->n) + machine->n - 1);
 }
 
 sim_time formula_machine_scatter(const struct formula_machine *machine, bytes size)
 {
-	return stage_time(machine, scatter_of(machine->n, machine->shared), size);
+	return stage_time(machine, scatter_of(machine), size);
 }
 
 sim_time formula_machine_reduce(const struct formula_machine *machine, bytes size)
 {
-	return stage_time(machine, reduce_of(machine->n, machine->shared), size);
+	return stage_time(machine, reduce_of(machine), size);
 }
 
 sim_time formula_machine_broadcast(const struct formula_machine *machine, bytes size)
 {
-	return stage_time(machine, broadcast_of(machine->n, machine->shared), size);
+	return stage_time(machine, broadcast_of(machine), size);
 }
 
 sim_time formula_machine_switch(const struct formula_machine *machine, bytes size, bool half)
@@ -188,9 +198,12 @@ static double inside(const struct formula_inputs *x, struct machine_stage stage)
 
 /* Stage 1 of equation 2 has M / B_intra here, because equations 4 and 5 need that. The paper prints
  * M / (n B_intra). */
-GIVES(machine_reduce, inside(x, reduce_of((uint64_t)x->per_machine, false)))
-GIVES(machine_broadcast, inside(x, broadcast_of((uint64_t)x->per_machine, false)))
-GIVES(machine_scatter, inside(x, scatter_of((uint64_t)x->per_machine, false)))
+GIVES(machine_reduce,
+      inside(x, reduce_of(&(struct formula_machine){ .n = (uint64_t)x->per_machine })))
+GIVES(machine_broadcast,
+      inside(x, broadcast_of(&(struct formula_machine){ .n = (uint64_t)x->per_machine })))
+GIVES(machine_scatter,
+      inside(x, scatter_of(&(struct formula_machine){ .n = (uint64_t)x->per_machine })))
 GIVES(flat_ring, 2 * (x->gpus - 1) * x->alpha + ring_share(x->gpus) * over(x, x->inter))
 GIVES(machine_ring, 2 * (machines(x) - 1) * x->alpha + ring_share(machines(x)) * over(x, x->inter))
 GIVES(tencent, machine_reduce(x) + machine_ring(x) + machine_broadcast(x))

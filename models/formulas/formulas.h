@@ -91,12 +91,16 @@ sim_time formula_panama_latency(uint32_t frame, uint64_t bus, sim_time cycle, si
 struct formula_machine {
 	uint64_t n;
 	sim_time alpha;
-	bps rate;
-	bool shared; /* the GPUs share one link */
+	bps rate;         /* of a GPU */
+	bool shared;      /* the GPUs share one link */
+	uint64_t links;   /* of a GPU, which share its rate; 0 means 1 */
+	uint64_t masters; /* of a reduce and a broadcast, for equal parts; 0 means 1 */
 };
 /* A reduce-scatter or an all-gather: (n - 1) alpha + (n - 1) / n M / B. */
 sim_time formula_machine_scatter(const struct formula_machine *machine, bytes size);
-/* Reduce to one GPU, by halving and gathering: 2 log2 n alpha + 2 (n - 1) / n M / B. */
+/* Reduce to one GPU, by halving and gathering over one link: 2 log2 n alpha + 2 (n - 1) / n M / B.
+ * With k masters and B from l links it is max(1 + 1 / k, 2 l / k) (n - 1) / n M / B: GPUs send a
+ * master's part of all, and each part takes one link. */
 sim_time formula_machine_reduce(const struct formula_machine *machine, bytes size);
 /* Broadcast by scatter and all-gather: (log2 n + n - 1) alpha + 2 (n - 1) / n M / B. */
 sim_time formula_machine_broadcast(const struct formula_machine *machine, bytes size);

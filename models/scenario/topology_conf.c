@@ -136,8 +136,12 @@ static const struct conf_row gpus_rows[] = {
 		  "true: one link for all GPUs of a machine together, as behind a PCIe switch.",
 		  "NetReduce appendix A: a link each"),
 	CONF_ENUM("wiring", struct gpus_conf, wiring, "switch", gpus_wirings,
-		  "With links inside: a link from each GPU to a switch among them; a link between "
-		  "any two, each with its part of the rate; or DGX-1's 24 links (8 GPUs).",
+		  "A link from each GPU to a switch among them; a link between any two, each with "
+		  "its "
+		  "part of the rate; or DGX-1's 24 links (8 GPUs). Without links inside, a message "
+		  "between two GPUs takes one of a GPU's links: a reduction to a master and a ring "
+		  "have "
+		  "single links, a scatter all.",
 		  "NVSwitch; several count as one crossbar"),
 	{ 0 },
 };
@@ -414,6 +418,9 @@ void topology_check(const struct topology_conf *conf, const struct machine_conf 
 		conf_error(doc, "/topology/oversubscription",
 			   "give either \"oversubscription\" or \"uplink\", both set the rate of "
 			   "the up-links");
+	if (machine->gpus.shared && machine->gpus.wiring != GPUS_SWITCH)
+		conf_error(doc, "/topology/host/gpus/wiring",
+			   "GPUs that share one link (\"shared\") have none of their own");
 	check_ecn(&conf->switches.ecn, "/topology/switch/ecn", doc);
 	check_ecn(&conf->host.ecn, "/topology/host/ecn", doc);
 	if (conf_errors(doc) == before)

@@ -4,6 +4,7 @@
 #include "scenario/scenario.h"
 
 #include "base/mem.h"
+#include "collective/machine.h"
 #include "topo/graph.h"
 #include "workload/flows/flows.h"
 #include "workload/flows/sizes.h"
@@ -587,6 +588,10 @@ static void warn_group_keys(const struct scenario *scenario, size_t i, struct co
 		const char *why;
 	} keys[] = {
 		{ "inside", machine_gpus(&scenario->machine) == 1, "machines have one GPU" },
+		{ "inside_chunk",
+		  (machine_gpus(&scenario->machine) == 1 && !group->launch && !group->conversion) ||
+			  group->inside == INSIDE_RING,
+		  "there are no stages" },
 		{ "gpu", all_parts(scenario, i, own_times), "the layers say how long they take" },
 		{ "placement", group->workers.form == WORKERS_HOSTS, "\"workers\" lists hosts" },
 		{ "send_jitter_per", !group->send_jitter, "there is no \"send_jitter\"" },
@@ -663,7 +668,7 @@ static void warn_transports(const struct scenario *scenario, struct conf_doc *do
 static void warn_keys(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const struct machine_conf *machine = &scenario->machine;
-	static const char *const of_gpus[] = { "rate", "latency", "shared" };
+	static const char *const of_gpus[] = { "rate", "wiring", "latency", "shared" };
 	static const char *const of_nics[] = { "/topology/host/nics/wiring",
 					       "/schemes/ring/channels",
 					       "/schemes/double_tree/channels" };
@@ -679,8 +684,6 @@ static void warn_keys(const struct scenario *scenario, struct conf_doc *doc)
 	for (size_t i = 0; i < sizeof(of_gpus) / sizeof(of_gpus[0]); i++)
 		idle_key(doc, conf_at(doc, "/topology/host/gpus/%s", of_gpus[i]),
 			 machine->gpus.count < 2, "machines have one GPU");
-	idle_key(doc, "/topology/host/gpus/wiring", machine->inside == MACHINE_RATES,
-		 "\"inside\" is \"rates\"");
 	for (size_t i = 0; i < sizeof(of_nics) / sizeof(of_nics[0]); i++)
 		idle_key(doc, of_nics[i], machine->nics.count < 2, "machines have one NIC");
 	warn_transports(scenario, doc);

@@ -182,18 +182,106 @@ Test(machine, several_nics)
 	}
 }
 
-/* With a master one GPU exchanges all, over one NIC. */
-Test(machine, one_nic_of_several)
+/* A master for each of k NICs has a k-th of every tensor: reduction and broadcast take (1 + 1 / k)
+ * (n - 1) / n M / B, and the ring between machines has all NICs. */
+Test(machine, masters_on_all_nics)
 {
-	static const char *const one = "'kind': 'star', 'hosts': 4, 'host': { " GPUS " }";
-	static const char *const eight =
-		"'kind': 'star', 'hosts': 32, 'host': { " GPUS ", 'nics': { 'count': 8 } }";
-	static const char *const jobs[] = { "'all_reduce': 'ring', 'inside': 'master'",
-					    "'all_reduce': 'netreduce', 'inside': 'master'" };
+	for (unsigned k = 1; k <= 8; k *= 2) {
+		double stage = 7 / 8. * 40e6 / 150e9 * (1 + 1. / k),
+		       ring = 6e-6 + 2 * 3 / 4. * 40e6 * 8 / (k * DATA_RATE),
+		       want = 2 * stage + 16e-6 + ring, t;
+		char net[128];
 
-	for (size_t i = 0; i < 2; i++)
-		cr_expect_float_eq(time_over(eight, jobs[i]) / time_over(one, jobs[i]), 1, 0.02,
-				   "%s", jobs[i]);
+		snprintf(net, sizeof(net),
+			 "'kind': 'star', 'hosts': %u, 'host': { " GPUS
+			 ", 'nics': { 'count': %u } }",
+			 4 * k, k);
+		t = time_over(net, "'all_reduce': 'ring', 'inside': 'master'");
+		cr_expect_float_eq(t / want, 1, 0.02, "%u NICs: %.4f", k, t / want);
+	}
+}
+
+/* GPUs of a hybrid cube mesh have six links: one carries what goes to a master, all what is
+ * scattered. In a flat ring a message takes one, too. */
+Test(machine, single_links)
+{
+	static const char *const
+		one = "'count': 8, 'rate': '60GBps', 'latency': '0s'",
+		*const six = "'count': 8, 'rate': '60GBps', 'latency': '0s', 'wiring': 'cube-mesh'";
+	static const char *const scatter = "'all_reduce': 'ring'",
+				 *const master = "'all_reduce': 'ring', 'inside': 'master'",
+				 *const ring = "'all_reduce': 'ring', 'inside': 'ring'";
+	static const char *const tensor = "{ 'gradient': '24MB' }";
+	double once = 24e6 * 7 / 8 / 60e9;
+
+	cr_expect_float_eq(time_of(scatter, six, tensor), time_of(scatter, one, tensor), 1e-12);
+	cr_expect_float_eq(time_of(master, six, tensor) - time_of(master, one, tensor),
+			   2 * 2 * 5 * once, 1e-9);
+	cr_expect_float_eq(
+		time_of(ring, "'count': 8, 'rate': '6GBps', 'latency': '0s'", tensor),
+		time_of(ring,
+			"'count': 8, 'rate': '36GBps', 'latency': '0s', 'wiring': 'cube-mesh'",
+			tensor),
+		1e-9);
+}
+
+/* Stages inside and between machines that overlap in c chunks: t1 / c + t2 + t3 / c where the
+ * scheme is the slowest, t1 + t3 where the GPUs' links are, which the two stages share; one after
+ * the other they take t1 + t2 + t3. */
+Test(machine, stages_overlap)
+{
+	static const struct {
+		const char *gpus;
+		double rate;
+	} inside[] = { { "'count': 8, 'latency': '0s', 'rate': '20GBps'", 20e9 },
+		       { "'count': 8, 'latency': '0s', 'rate': '4GBps'", 4e9 } };
+	static const char *const whole = "'all_reduce': 'ring'",
+				 *const parts = "'all_reduce': 'ring', 'inside_chunk': '4MB'";
+	static const char *const tensor = "{ 'gradient': '40MB' }";
+
+	for (size_t i = 0; i < 2; i++) {
+		double t1 = 7 / 8. * 40e6 / inside[i].rate,
+		       t2 = 2 * 3 / 4. * 40e6 * 8 / DATA_RATE + 6e-6,
+		       want = 2 * t1 > t2 ? 2 * t1 : t2 + 2 * t1 / 10,
+		       t = time_of(parts, inside[i].gpus, tensor);
+
+		printf("overlapping stages: %.4f of the closed form\n", t / want);
+		cr_expect_float_eq(t / want, 1, 0.05, "%.4f", t / want);
+		cr_expect_float_eq(time_of(whole, inside[i].gpus, tensor) / (2 * t1 + t2), 1, 0.01);
+	}
+}
+
+/* Any scheme, tensors of less than a chunk and of many: every sum is right, of every tensor once.
+ */
+Test(machine, sums_of_chunks)
+{
+	for (unsigned s = 0; all_reduce_ops(s); s++)
+		for (unsigned master = 0; master < 2; master++) {
+			struct run run;
+
+			run_build(
+				&run,
+				"{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 16, "
+				"'switch': { "
+				"'pause': true }, 'host': { 'gpus': { 'count': 4, 'rate': '30GBps' "
+				"}, "
+				"'nics': { 'count': 2 } } }, 'schemes': { 'atp': { 'memory': "
+				"'16MB' }, "
+				"'esa': { 'memory': '16MB' }, 'panama': { 'aggregate_above': '0B' "
+				"}, "
+				"'switchml_star': { 'aggregate_above': '0B' }, 'nvls': { 'memory': "
+				"'64MB' } }, 'jobs': [ { 'workers': 4, 'overlap': 'layers', "
+				"'iterations': "
+				"3, 'all_reduce': '%s', 'inside': '%s', 'inside_chunk': '50kB', "
+				"'model': "
+				"{ 'layers': [ { 'gradient': '123457B' }, { 'gradient': '1kB' }, { "
+				"'gradient': '400kB' } ] } } ] }",
+				scheme_names[s], master ? "master" : "scatter");
+			run_to(&run, END_ALL_DONE);
+			cr_expect_gt(run.s->checks.exact_checked, 0);
+			cr_expect_eq(jobs_report(run.s->jobs)->finished, 1);
+			run_free(&run);
+		}
 }
 
 /* --- channels --- */
@@ -338,7 +426,8 @@ Test(machine, every_scheme_over_four_nics)
 		"'kind': 'star', 'hosts': 8, 'host': { " GPUS ", 'nic_jitter': '0s' }";
 
 	for (unsigned s = 0; all_reduce_ops(s); s++) {
-		struct formula_machine machine = { 8, PS_PER_US, UINT64_C(1200000000000), false };
+		struct formula_machine machine = { 8,     PS_PER_US, UINT64_C(1200000000000),
+						   false, 1,         1 };
 		double inside = 2 * seconds_of(formula_machine_scatter(&machine, 4000000)),
 		       less = 2 * seconds_of(formula_machine_scatter(&machine, 1000000)), with,
 		       without;
@@ -545,7 +634,8 @@ Test(machine, every_scheme_with_reduction_inside)
 	};
 
 	for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
-		struct formula_machine machine = { 8, PS_PER_US, UINT64_C(1200000000000), false };
+		struct formula_machine machine = { 8,     PS_PER_US, UINT64_C(1200000000000),
+						   false, 1,         1 };
 		char job[64];
 		double with, without;
 

@@ -102,7 +102,7 @@ static void put_options(const struct option *options, size_t count)
 static unsigned hosts, machines, rack, pool, slots, gbps;
 static bool gpus, fused; /* fused: the job has a fusion_cycle */
 static unsigned gpus_each;
-static bool gpus_share;          /* one link */
+static bool no_switch;           /* among GPUs: they share a link, or are joined directly */
 static bool sums_only;           /* its GPUs exchange only gradients: its keys leave nothing else */
 static bool has_experts, staged; /* of a job; staged: its tensors have stages */
 static unsigned places; /* slots of hosts that no job has yet; in calm scenarios no job waits */
@@ -240,6 +240,7 @@ static void put_switch(void)
  * with servers have two workers. */
 static void put_gpus(void)
 {
+	const char *wires;
 	unsigned nics;
 
 	rng = &later;
@@ -249,8 +250,9 @@ static void put_gpus(void)
 		gpus_each = (unsigned)strtoul(one_of("4|8"), NULL, 10);
 		put(", 'gpus': { 'count': %u", gpus_each);
 		put(", 'rate': %s", one_of("'1GBps'|'150GBps'"));
-		gpus_share = !strncmp(one_of("true|false"), "true", 4);
-		put(", 'shared': %s }", gpus_share ? "true" : "false");
+		wires = one_of("'shared': true|'shared': false|'wiring': 'mesh'");
+		no_switch = strcmp(wires, "'shared': false");
+		put(", %s }", wires);
 		nics = (unsigned)strtoul(one_of("1|2|2|4"), NULL, 10);
 		if (hosts % nics == 0 && hosts / nics >= 6) {
 			machines = hosts / nics;
@@ -271,6 +273,8 @@ static void put_inside(unsigned scheme)
 								     : "scatter|master");
 		put(", 'inside': '%s'", inside);
 	}
+	if (gpus && strcmp(inside, "ring") && chance(40))
+		put(", 'inside_chunk': %s", one_of("'20kB'|'1MB'"));
 	sums_only = gpus && (!strcmp(inside, "ring") || !strcmp(scheme_names[scheme], "nvls"));
 	rng = &all;
 }
@@ -1030,7 +1034,7 @@ static void put_program(void)
 	if (chance(70))
 		put(", 'collectives': [ { 'group': 'half', 'scheme': '%s' } ]",
 		    one_of(gpus && (ranks < 16 || own_memory) ? "ring|halving_doubling"
-			   : gpus && gpus_each == 8           ? gpus_share ? "ring" : "nvls|ring"
+			   : gpus && gpus_each == 8           ? no_switch ? "ring" : "nvls|ring"
 			   : own_memory                       ? "ring|switchml|switchml"
 					: "ring|switchml|esa|atp|panama|sharp|ps"));
 	put(", 'model': { 'groups': [ { 'name': 'half', 'members': [[");

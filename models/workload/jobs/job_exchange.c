@@ -79,6 +79,7 @@ static void stage_inside(struct job_exchange *exchange)
 		.launch = job->conf->launch,
 		.conversion = job->conf->conversion,
 		.inside = (enum inside)job->conf->inside,
+		.chunk = job->conf->inside_chunk,
 		.before = op != OP_ALL_GATHER,
 		.after = op != OP_REDUCE_SCATTER,
 	};

@@ -167,10 +167,11 @@ struct job_group_conf {
 	int reduce_scatter, all_gather; /* enum scheme_index, if given; see job_group_reduces() */
 	struct conf_list collectives;   /* of struct group_scheme_conf, for programs */
 	bool reduce_scatter_given, all_gather_given;
-	int placement;    /* enum placement (cluster.h) */
-	int inside;       /* enum inside: what GPUs of a machine do */
-	int sharding;     /* enum sharding */
-	int64_t prefetch; /* SHARDING_FULL: layers that are all-gathered ahead */
+	int placement;      /* enum placement (cluster.h) */
+	int inside;         /* enum inside: what GPUs of a machine do */
+	bytes inside_chunk; /* 0: stages inside machines do not overlap */
+	int sharding;       /* enum sharding */
+	int64_t prefetch;   /* SHARDING_FULL: layers that are all-gathered ahead */
 	struct pipeline_conf pipeline;
 	/* Set by job_groups_part() */
 	bool experts;                  /* a network of the group has experts */

@@ -200,9 +200,18 @@ static const struct conf_row group_rows[] = {
 		"inside", struct job_group_conf, inside, "scatter", inside_names,
 		"What the GPUs of a machine do (topology.host.gpus). scatter: reduce-scatter, the "
 		"scheme between machines, all-gather (parallel rings, parallel NetReduce); "
-		"master: reduce to one of them, the scheme, broadcast; ring: all of them are "
+		"master: reduce to one of them for each NIC, the scheme, broadcast; ring: all of "
+		"them are "
 		"ranks of one ring, halving-doubling or tree.",
 		"NetReduce section 3.4"),
+	CONF_BYTES("inside_chunk", struct job_group_conf, inside_chunk, CONF_OPTIONAL, 1024,
+		   UINT64_C(1) << 40,
+		   "With inside scatter or master: tensors pass through the stages in equal parts "
+		   "of at "
+		   "most so many bytes, which overlap, as NCCL's chunks do. Default: whole "
+		   "tensors, one "
+		   "stage after the other.",
+		   "NetReduce section 3.4 adds the times of stages up"),
 	CONF_ENUM("sharding", struct job_group_conf, sharding, "none", sharding_names,
 		  "What is split among workers. optimizer: the optimizer's state (ZeRO-1 and 2): "
 		  "gradients are reduce-scattered, then parameters all-gathered. full: parameters, "

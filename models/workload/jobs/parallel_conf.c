@@ -327,10 +327,11 @@ static void check_place(const struct job_group_conf *conf, const struct program_
 	enum group_place place = job_group_place(conf, group, gpus);
 	const char *name = scheme_names[scheme_for(conf, group)];
 
-	if (place == PLACE_SWITCH && machine->gpus.shared)
+	if (place == PLACE_SWITCH && (machine->gpus.shared || machine->gpus.wiring != GPUS_SWITCH))
 		conf_error(doc, pointer,
-			   "nvls of group \"%s\": GPUs that share one link "
-			   "(topology.host.gpus.shared) have no switch that adds up",
+			   "nvls of group \"%s\": GPUs that share one link or are joined directly "
+			   "(\"shared\", \"wiring\" of topology.host.gpus) have no switch that "
+			   "adds up",
 			   group->name);
 	if (place != PLACE_STAGED)
 		return;
