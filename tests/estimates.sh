@@ -19,6 +19,10 @@ while read -r scenario; do
 		continue
 	fi
 	says out 'valid: [0-9]+ hosts, [0-9]+ jobs?, about [0-9.e+]+ packet-hops( or more)?, [0-9.e+-]+ s on this machine'
+	if ((hops == 0)); then # all stays inside a machine
+		says out ', about 0 packet-hops,'
+		continue
+	fi
 	estimate=$(sed -E 's/.* ([0-9.e+]+) packet-hops.*/\1/' out)
 	compared=$((compared + 1))
 	ratio=$(awk -v a="$estimate" -v b="$hops" 'BEGIN { print a / b }')

@@ -25,10 +25,10 @@ double job_group_sent(const struct job_group_conf *conf, const struct program_gr
 		return 0;
 	if (ops->traits.ranks_max && gpus > 1 && group->count % out == 0)
 		return ops->injected(out, group->count / out, true) * (double)group->bytes;
+	if (group->op == OP_ALL_TO_ALL) /* parts for members on other machines */
+		return (group->count - (double)group->count / out) * (double)group->bytes;
 	if (group->op == OP_MESSAGE)
 		times = 1;
-	else if (group->op == OP_ALL_TO_ALL)
-		times = group->count - 1.0;
 	else if (ops->injected)
 		times = ops->injected(group->count, 1, true);
 	return times * out / group->count * (double)group->bytes;
