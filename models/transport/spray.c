@@ -3,6 +3,8 @@
 #include "base/hash.h"
 #include "base/mem.h"
 
+#define TRIES 64 /* at a route that leaves by the connection's link */
+
 const char *const spray_names[] = { "none", "random", "oblivious", "reps", NULL };
 
 struct spray *spray_new(int kind, uint32_t paths, uint64_t seed, uint64_t key)
@@ -16,12 +18,20 @@ struct spray *spray_new(int kind, uint32_t paths, uint64_t seed, uint64_t key)
 }
 
 void spray_route(struct spray *spray, const struct topology *topo, uint32_t src, uint32_t dst,
-		 uint64_t key)
+		 uint64_t key, const struct route *own)
 {
 	uint64_t seed = hash_pair(hash_pair(topo->net.sim->seed, hash_string("spray")), key);
 
-	for (uint32_t value = 0; value <= spray->mask; value++)
-		topology_route(topo, src, dst, hash_pair(seed, value), &spray->routes[value]);
+	for (uint32_t value = 0; value <= spray->mask; value++) {
+		struct route *route = &spray->routes[value];
+		uint64_t entropy = hash_pair(seed, value);
+
+		topology_route(topo, src, dst, entropy, route);
+		for (uint64_t i = 1; route->link != own->link && i < TRIES; i++)
+			topology_route(topo, src, dst, hash_pair(entropy, i), route);
+		if (route->link != own->link)
+			*route = *own;
+	}
 }
 
 static uint16_t draw(struct spray *spray)

@@ -34,9 +34,10 @@ struct spray {
 /* A spray over 2^k = `paths` values for a connection with this key; the caller frees it. Fill in
  * its routes by spray_route() before use. */
 struct spray *spray_new(int kind, uint32_t paths, uint64_t seed, uint64_t key);
-/* Sets all routes anew, now and after each failure that routing learns of. */
+/* Sets all routes anew, now and after each failure that routing learns of. On a host with several
+ * links all of them leave by that of `own`, the connection's route. */
 void spray_route(struct spray *spray, const struct topology *topo, uint32_t src, uint32_t dst,
-		 uint64_t key);
+		 uint64_t key, const struct route *own);
 /* The value of the next packet. */
 uint16_t spray_next(struct spray *spray);
 /* An ACK says that the packet with this value has arrived. */

@@ -443,7 +443,7 @@ void tcp_tx_routed(struct tcp_conn *conn, uint32_t dst)
 	conn->rx.port = network_port(&tcp->topo->net, dst, conn->rx.route.link);
 	transport_take_nic(&tcp->topo->net, tx->host, &tx->route, &tx->source, &tx->port, &tx->cc);
 	if (tx->spray)
-		spray_route(tx->spray, tcp->topo, tx->host, dst, conn->key);
+		spray_route(tx->spray, tcp->topo, tx->host, dst, conn->key, &tx->route);
 	if (tx->ops->delays)
 		tx->cc.switches =
 			transport_round_trip(tcp->topo, tx->host, &tx->route, dst, &conn->rx.route,

@@ -123,6 +123,22 @@ Test(planes, connections_move)
 	run_free(&run);
 }
 
+/* Packets that are sprayed stay in the plane of their connection, over all of its paths. */
+Test(planes, spraying_keeps_the_link)
+{
+	struct run run;
+	double sent[2];
+
+	run_build(&run,
+		  "{ 'name': 't', " PLANES ", 'tcp': { 'spray': 'oblivious', 'recovery': 'rack' },"
+		  " 'flows': [ { 'name': 'f', 'size': '1MB', 'pairs': [[0, 1]], 'count': 1 } ] }");
+	run_to(&run, END_ALL_DONE);
+	count_sent(&run, sent);
+	cr_expect_eq(fmin(sent[0], sent[1]), 0);
+	cr_expect_gt(fmax(sent[0], sent[1]), 1e6);
+	run_free(&run);
+}
+
 /* --- choices --- */
 
 /* Of links with routes of equal cost each is taken equally often; dearer ones never. Two hosts that
