@@ -1075,6 +1075,25 @@ static void put_pipeline(void)
 	put(" ] } }");
 }
 
+/* A step of a language model on four ranks, in some scenarios. */
+static void put_llm(void)
+{
+	if (calm || steady || machines - pool < 4 || !chance(8))
+		return;
+	put(", { 'name': 'llm', 'gpu': 'h100', 'all_reduce': '%s'",
+	    one_of(gpus                  ? gpus_share ? "ring" : "nvls|ring"
+		   : own_memory || lossy ? "ring"
+					 : "ring|switchml|sharp|ps"));
+	put(", 'iterations': 2, 'gradient_scale': 1e-6, 'compute_scale': 1e-3");
+	put(", 'model': { 'llm': { 'sequence': 64, 'global_batch': %u", 4 * between(1, 2));
+	put(", 'name': %s } } }",
+	    one_of("'llama3_8b', 'tensor': 2, 'pipeline': 2|'llama3_8b', 'pipeline': 2, 'chunks': "
+		   "4, 'data': 2|'llama3_8b', 'context': 2, 'data': 2, 'distributed_optimizer': "
+		   "true|'llama3_8b', 'tensor': 2, 'context': 2, 'sequence_parallel': true|"
+		   "'mixtral_8x7b', 'expert': 2, 'data': 4|'mixtral_8x7b', 'tensor': 2, 'data': 2, "
+		   "'expert': 2, 'expert_tensor': 1, 'sequence_parallel': true"));
+}
+
 /* One fifth each: a job alone; jobs under several schemes, with flows and without; flows alone
  * (calm: a job alone); the rest: jobs under one scheme. */
 enum family { ALONE, MIXED_AND_FLOWS, MIXED, FLOWS, ALIKE, FAMILIES };
@@ -1095,6 +1114,7 @@ static unsigned put_jobs(enum family family)
 	rng = &programs;
 	put_program();
 	put_pipeline();
+	put_llm();
 	rng = &all;
 	put(" ]");
 	return count;

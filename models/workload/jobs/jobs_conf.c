@@ -57,8 +57,9 @@ static const struct conf_row in_place_rows[] = {
 	CONF_LIST("groups", struct model_conf, program.groups, CONF_OPTIONAL, &program_group_item,
 		  1, 10000, "Groups of ranks that the nodes of a program name."),
 	CONF_OBJECT("llm", struct model_conf, llm, CONF_OPTIONAL, &llm_table,
-		    "A training step of a language model instead of layers: a program with groups "
-		    "\"tensor\" and \"data\", and stages by 1F1B.",
+		    "A training step of a language model instead of layers: a program whose groups "
+		    "are \"tensor\", \"data\", \"context\", \"expert\", \"expert_tensor\", "
+		    "\"expert_data\" and \"embedding\", as far as it is split so.",
 		    .present = CONF_GIVEN(struct model_conf, llm.given)),
 	CONF_OBJECT("file", struct model_conf, file, CONF_OPTIONAL, &program_file_table,
 		    "A program from a file of another tool, and how it is read.",

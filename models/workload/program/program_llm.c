@@ -2,33 +2,22 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
-#include "base/units.h"
+#include "workload/program/llm_stage.h"
+#include "workload/program/program_grid.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Sizes of published models: GPT-3 (arXiv 2005.14165, table 2.1; 13B has 40 heads of 128), Llama 2
- * (arXiv 2307.09288) and 3 (arXiv 2407.21783, table 3). Heads have 128 values. */
-struct llm {
-	double layers, hidden, heads, kv_heads, ffn, vocabulary;
-	bool gpt; /* MLP of two matrices, biases, tied embeddings, 2048 positions */
-};
-static const struct llm llms[] = {
-	{ 40, 5120, 40, 40, 20480, 50257, true },     { 96, 12288, 96, 96, 49152, 50257, true },
-	{ 32, 4096, 32, 32, 11008, 32000, false },    { 80, 8192, 64, 8, 28672, 32000, false },
-	{ 32, 4096, 32, 8, 14336, 128256, false },    { 80, 8192, 64, 8, 28672, 128256, false },
-	{ 126, 16384, 128, 8, 53248, 128256, false },
-};
-const char *const llm_names[] = { "gpt3_13b",  "gpt3_175b",  "llama2_7b",   "llama2_70b",
-				  "llama3_8b", "llama3_70b", "llama3_405b", NULL };
-#define HEAD 128
 
 /* Dense bf16 peaks in operations per second (vendors' data sheets). */
 static const struct {
 	const char *gpu;
 	double peak;
 } peaks[] = { { "a100", 312e12 }, { "h100", 989.4e12 }, { "h200", 989.4e12 }, { "b200", 2250e12 } };
+
+static const char *const context_exchanges[] = {
+	[CONTEXT_RING] = "ring", [CONTEXT_ALL_GATHER] = "all_gather", NULL
+};
 
 static const struct conf_row llm_rows[] = {
 	CONF_ENUM("name", struct llm_conf, model, CONF_REQUIRED, llm_names, "The model."),
@@ -40,12 +29,60 @@ static const struct conf_row llm_rows[] = {
 		 "Samples of a step, of all replicas."),
 	CONF_INT("tensor", struct llm_conf, tensor, "1", 1, 1024,
 		 "Ranks that share each layer; group \"tensor\".", "no tensor parallelism"),
+	CONF_INT("context", struct llm_conf, context, "1", 1, 1024,
+		 "Ranks that share each sample's tokens; group \"context\".",
+		 "no context parallelism"),
+	CONF_INT("expert", struct llm_conf, expert, "1", 1, 1024,
+		 "Ranks among which the experts of a layer are spread; group \"expert\". They are "
+		 "ranks of the dimensions context and data.",
+		 "all experts on each rank"),
+	CONF_INT("expert_tensor", struct llm_conf, expert_tensor, CONF_OPTIONAL, 1, 1024,
+		 "Ranks that share each expert; group \"expert_tensor\". Default: as \"tensor\".",
+		 .present = CONF_GIVEN(struct llm_conf, expert_tensor_given)),
 	CONF_INT("pipeline", struct llm_conf, pipeline, "1", 1, 1024, "Stages of layers.",
 		 "no pipeline"),
-	CONF_INT("data", struct llm_conf, data, "1", 1, 100000, "Replicas; group \"data\".",
+	CONF_INT("data", struct llm_conf, data, "1", 1, 100000,
+		 "Replicas. Group \"data\" has the ranks with the same dense parameters, of all "
+		 "replicas and contexts, \"expert_data\" those with the same experts.",
 		 "one replica"),
+	CONF_STRING("order", struct llm_conf, order, "tp-cp-ep-dp-pp",
+		    "Dimensions in which ranks are numbered, the fastest first.",
+		    "Megatron-LM parallel_state.py"),
+	CONF_ENUM("schedule", struct llm_conf, schedule, "1f1b", pipeline_kinds,
+		  "Order of micro-batches in a stage, as in \"pipeline\".",
+		  "Megatron-LM schedules.py"),
+	CONF_INT("chunks", struct llm_conf, chunks, "1", 1, 1000,
+		 "Chunks of layers of a stage (virtual stages), which take turns.",
+		 "not interleaved"),
+	CONF_BOOL("sequence_parallel", struct llm_conf, sequence_parallel, "false",
+		  "Ranks of a tensor group share what is between blocks, too: all-gather and "
+		  "reduce-scatter instead of all-reduce, and messages that much smaller.",
+		  "Megatron-LM: off unless asked for"),
+	CONF_BOOL("overlap_tensor", struct llm_conf, overlap_tensor, "true",
+		  "Backward, a block's input gradient is exchanged beside the computing of its "
+		  "weights' gradients.",
+		  "Megatron-LM layers.py"),
+	CONF_BOOL("overlap_data", struct llm_conf, overlap_data, "true",
+		  "The gradient of a layer is exchanged among replicas beside the backward pass of "
+		  "others. false: after the pass.",
+		  "our reading of overlap_grad_reduce; Megatron-LM: off unless asked for"),
+	CONF_BOOL("distributed_optimizer", struct llm_conf, divides_optimizer, "false",
+		  "Replicas share the optimizer (ZeRO-1): reduce-scatter of gradients, then "
+		  "all-gather of parameters in bf16, which the next step's layers wait for.",
+		  "Megatron-LM: off unless asked for"),
+	CONF_BOOL("recompute", struct llm_conf, recomputes, "false",
+		  "Each layer goes forward once more before it goes backward.",
+		  "activations fit in memory"),
+	CONF_ENUM("context_exchange", struct llm_conf, context_exchange, "ring", context_exchanges,
+		  "ring: keys and values go around beside attention (TransformerEngine); "
+		  "all_gather: before it (Llama 3).",
+		  "TransformerEngine context_parallel.py"),
 	CONF_INT("gradient_bytes", struct llm_conf, gradient_bytes, "4", 1, 8,
 		 "Bytes of a gradient among replicas.", "Megatron-LM sums up in fp32"),
+	CONF_REAL("dispatch_bytes", struct llm_conf, dispatch_bytes, "2", 0.1, 8,
+		  "Bytes of each value of a token on its way to an expert, with scales: 1.03125 in "
+		  "FP8 with a scale for 128 values. Results and gradients have 2.",
+		  "bf16"),
 	CONF_REAL("utilisation", struct llm_conf, utilisation, "0.45", 0.001, 1,
 		  "Share of the GPU's dense bf16 peak that kernels reach while they compute.",
 		  "published runs: 0.41 to 0.56 of model operations, with all waits (arXiv "
@@ -54,291 +91,330 @@ static const struct conf_row llm_rows[] = {
 };
 const struct conf_table llm_table = { "llm", llm_rows, sizeof(struct llm_conf) };
 
-/* --- sizes --- */
+/* --- ranks --- */
 
-/* Weights of a layer's attention and of its MLP. */
-static double attention_of(const struct llm *llm)
-{
-	return llm->hidden * HEAD * (2 * llm->heads + 2 * llm->kv_heads);
-}
-
-static double mlp_of(const struct llm *llm)
-{
-	return (llm->gpt ? 2 : 3) * llm->hidden * llm->ffn;
-}
-
-static double layer_of(const struct llm *llm)
-{
-	double norms = llm->gpt ? 13 * llm->hidden : 2 * llm->hidden; /* with GPT's biases */
-
-	return attention_of(llm) + mlp_of(llm) + norms;
-}
-
-double llm_parameters(int model)
-{
-	const struct llm *llm = &llms[model];
-	double embeddings = llm->hidden * (llm->gpt ? llm->vocabulary + 2048 : 2 * llm->vocabulary);
-
-	return llm->layers * layer_of(llm) + embeddings + (llm->gpt ? 2 : 1) * llm->hidden;
-}
-
-/* Operations forward of a token: of a layer's attention, its MLP, and the logits. */
-static double attention_flops(const struct llm *llm, int64_t sequence)
-{
-	return 2 * attention_of(llm) + 2 * (double)sequence * llm->heads * HEAD;
-}
-
-static double logit_flops(const struct llm *llm)
-{
-	return 2 * llm->hidden * llm->vocabulary;
-}
-
-double llm_flops(int model, int64_t sequence)
-{
-	const struct llm *llm = &llms[model];
-
-	return llm->layers * (attention_flops(llm, sequence) + 2 * mlp_of(llm)) + logit_flops(llm);
-}
-
-/* --- nodes --- */
-
-enum { STREAM_COMPUTE, STREAM_TENSOR, STREAM_DATA };
-/* Seats. Forward messages come first, then backward ones, as far as a stage has them. */
-enum { SEAT_TENSOR, SEAT_DATA, SEATS };
-#define NONE UINT32_MAX
-
-struct stage {
+/* A model split over ranks. */
+struct split {
 	const struct llm *llm;
-	const struct llm_conf *conf;
-	struct program_role *role;
-	uint32_t number, first, end; /* layers */
-	uint32_t from[2], to[2];     /* seats of messages; [0] forward, [1] backward */
-	double rate;                 /* operations per second of a tensor group */
-	uint32_t reduced;            /* the last all-reduce of the tensor group; NONE */
+	struct llm_conf conf; /* with expert_tensor */
+	struct grid dense, experts;
+	struct pipeline_shape pipeline;
+	double peak;
 };
 
-static uint32_t add(struct stage *stage, unsigned act, unsigned stream, uint32_t seat,
-		    double amount, unsigned flags)
+static bool has_experts(const struct split *split)
 {
-	return role_add(stage->role, (struct program_node){ .act = (uint8_t)act,
-							    .flags = (uint8_t)flags,
-							    .stream = (uint16_t)stream,
-							    .seat = seat,
-							    .amount = (uint64_t)(amount + 0.5) });
+	return split->llm->experts > 0;
 }
 
-/* Computes, once the tensor group's last all-reduce is done. */
-static uint32_t compute(struct stage *stage, double flops)
+static char *check_experts(struct split *split)
 {
-	double tokens = (double)(stage->conf->micro_batch * stage->conf->sequence);
-	uint32_t node = add(stage, ACT_COMPUTE, STREAM_COMPUTE, 0,
-			    flops * tokens / stage->rate * (double)PS_PER_S, 0);
+	struct llm_conf *conf = &split->conf;
+	const char *name = llm_names[conf->model];
+	int64_t ranks = conf->tensor * conf->context * conf->data,
+		each = conf->expert_tensor * conf->expert;
 
-	if (stage->reduced != NONE)
-		role_need(stage->role, stage->reduced, false);
-	return node;
+	if (!has_experts(split))
+		return conf->expert > 1 || conf->expert_tensor_given
+			       ? xasprintf("%s has no experts", name)
+			       : NULL;
+	if ((int64_t)split->llm->experts % conf->expert)
+		return xasprintf("expert %" PRId64 " does not divide the %.0f experts of %s",
+				 conf->expert, split->llm->experts, name);
+	if (ranks % each)
+		return xasprintf("expert x expert_tensor, %" PRId64
+				 ", does not divide tensor x context x data, %" PRId64,
+				 each, ranks);
+	if (conf->tensor > 1 && !conf->sequence_parallel)
+		return xstrdup("experts with tensor above 1 need \"sequence_parallel\": true, as "
+			       "in Megatron-LM");
+	split->experts = split->dense;
+	split->experts.size[GRID_TENSOR] = (uint32_t)conf->expert_tensor;
+	split->experts.size[GRID_CONTEXT] = 1;
+	split->experts.size[GRID_EXPERT] = (uint32_t)conf->expert;
+	split->experts.size[GRID_DATA] = (uint32_t)(ranks / each);
+	if (split->dense.order[GRID_DIMS - 1] != GRID_PIPELINE && conf->pipeline > 1 &&
+	    ranks / each != conf->data)
+		return xasprintf("order \"%s\": with experts stages must come last", conf->order);
+	return NULL;
 }
 
-/* Bytes of activations of a micro-batch, in bf16. */
-static double activations(const struct stage *stage)
+static char *check_split(struct split *split)
 {
-	return 2 * (double)(stage->conf->micro_batch * stage->conf->sequence) * stage->llm->hidden;
+	const struct llm_conf *conf = &split->conf;
+	const char *mistake = pipeline_mistake(&split->pipeline);
+	int64_t places = conf->pipeline * conf->chunks, layers = (int64_t)split->llm->layers;
+
+	if (layers < places)
+		return xasprintf("%" PRId64 " layers are fewer than %" PRId64 " stages%s", layers,
+				 places, conf->chunks > 1 ? " and chunks" : "");
+	if (conf->chunks > 1 && layers % places)
+		return xasprintf("stages x chunks, %" PRId64 ", does not divide %" PRId64 " layers",
+				 places, layers);
+	if (mistake)
+		return xstrdup(mistake);
+	if ((int64_t)split->llm->heads % conf->tensor)
+		return xasprintf("tensor %" PRId64 " does not divide %.0f heads", conf->tensor,
+				 split->llm->heads);
+	if (conf->sequence % (conf->context > 1 ? 2 * conf->context : 1))
+		return xasprintf("sequence %" PRId64 " is no multiple of 2 x context, %" PRId64,
+				 conf->sequence, 2 * conf->context);
+	if (!grid_read_order(&split->dense, conf->order))
+		return xasprintf("order \"%s\" does not name each of tp, cp, ep, dp, pp once, as "
+				 "\"tp-cp-ep-dp-pp\"",
+				 conf->order);
+	return check_experts(split);
 }
 
-static void reduce(struct stage *stage, uint32_t after)
+/* Fills in `split`. Returns NULL or what is wrong (caller frees). */
+static char *split_model(struct split *split, const struct llm_conf *conf, const char *gpu)
 {
-	if (stage->conf->tensor == 1)
-		return;
-	stage->reduced =
-		add(stage, ACT_PART, STREAM_TENSOR, SEAT_TENSOR, activations(stage), NODE_ISSUED);
-	role_need(stage->role, after, false);
-}
-
-/* A block of a layer: backward the gradient of its input first, which others wait for, then those
- * of its weights. */
-static uint32_t add_block(struct stage *stage, double flops, bool back)
-{
-	uint32_t node = compute(stage, flops);
-
-	reduce(stage, node);
-	if (!back)
-		return node;
-	node = add(stage, ACT_COMPUTE, STREAM_COMPUTE, 0,
-		   flops * (double)(stage->conf->micro_batch * stage->conf->sequence) /
-			   stage->rate * (double)PS_PER_S,
-		   0);
-	return node;
-}
-
-static void add_message(struct stage *stage, uint32_t seat, bool sends)
-{
-	if (seat == NONE)
-		return;
-	add(stage, ACT_PART, STREAM_COMPUTE, seat, activations(stage), sends ? NODE_ISSUED : 0);
-	if (sends && stage->reduced != NONE)
-		role_need(stage->role, stage->reduced, false);
-}
-
-static void add_gradient(struct stage *stage, double parameters, uint32_t after)
-{
-	if (stage->conf->data == 1)
-		return;
-	add(stage, ACT_PART, STREAM_DATA, SEAT_DATA,
-	    parameters / (double)(stage->conf->tensor) * (double)stage->conf->gradient_bytes,
-	    NODE_ISSUED | NODE_SUM | NODE_GRADIENT);
-	role_need(stage->role, after, false);
-}
-
-static bool is_last(const struct stage *stage)
-{
-	return stage->to[0] == NONE;
-}
-
-static void add_forward(struct stage *stage)
-{
-	const struct llm *llm = stage->llm;
-
-	add_message(stage, stage->from[0], false);
-	stage->reduced = NONE; /* the message came after it */
-	for (uint32_t l = stage->first; l < stage->end; l++) {
-		add_block(stage, attention_flops(llm, stage->conf->sequence), false);
-		add_block(stage, 2 * mlp_of(llm), false);
-	}
-	if (is_last(stage))
-		compute(stage, logit_flops(llm));
-	add_message(stage, stage->to[0], true);
-}
-
-static void add_backward(struct stage *stage, bool last)
-{
-	const struct llm *llm = stage->llm;
-	double embedding = llm->hidden * llm->vocabulary;
-	uint32_t node = NONE;
-
-	add_message(stage, stage->from[1], false);
-	if (stage->from[1] != NONE)
-		stage->reduced = NONE;
-	if (is_last(stage)) {
-		node = compute(stage, 2 * logit_flops(llm));
-		if (last)
-			add_gradient(stage, embedding, node);
-	}
-	for (uint32_t l = stage->end; l-- > stage->first;) {
-		add_block(stage, 2 * mlp_of(llm), true);
-		node = add_block(stage, attention_flops(llm, stage->conf->sequence), true);
-		if (last)
-			add_gradient(stage, layer_of(llm), node);
-	}
-	if (last && !stage->number && (!llm->gpt || !is_last(stage)))
-		add_gradient(stage, embedding, node);
-	add_message(stage, stage->to[1], true);
-}
-
-/* One forward, one backward (Megatron-LM, schedules.py). */
-static void add_schedule(struct stage *stage, uint32_t microbatches)
-{
-	uint32_t after = (uint32_t)stage->conf->pipeline - 1 - stage->number;
-	uint32_t warm = after < microbatches ? after : microbatches;
-
-	for (uint32_t i = 0; i < warm; i++)
-		add_forward(stage);
-	for (uint32_t i = warm; i < microbatches; i++) {
-		add_forward(stage);
-		add_backward(stage, i - warm + 1 == microbatches);
-	}
-	for (uint32_t i = 0; i < warm; i++)
-		add_backward(stage, i + 1 == warm);
-}
-
-/* --- groups --- */
-
-/* Adds groups of `count` ranks: first, first + stride, ..., seated at the same number each. */
-static void add_group(struct program *program, enum program_op op, const char *name, uint32_t count,
-		      uint32_t first, int64_t stride, const uint32_t *seats)
-{
-	uint32_t group = program_add_strided(program, op, name, count, first, stride);
-
-	for (uint32_t i = 0; i < count; i++)
-		program_sit(program, group, i, seats[op == OP_MESSAGE ? i : 0]);
-}
-
-static void add_groups(struct program *program, const struct llm_conf *conf,
-		       const struct stage *stages)
-{
-	uint32_t t = (uint32_t)conf->tensor, d = (uint32_t)conf->data, each = t * d;
-
-	for (uint32_t p = 0; p < conf->pipeline; p++) {
-		for (uint32_t i = 0; i < d; i++)
-			add_group(program, OP_ALL_REDUCE, "tensor", t, p * each + i * t, 1,
-				  (const uint32_t[]){ SEAT_TENSOR });
-		for (uint32_t i = 0; i < t; i++)
-			add_group(program, OP_ALL_REDUCE, "data", d, p * each + i, t,
-				  (const uint32_t[]){ SEAT_DATA });
-		for (uint32_t r = p * each; p && r < (p + 1) * each; r++) {
-			add_group(program, OP_MESSAGE, NULL, 2, r - each, each,
-				  (const uint32_t[]){ stages[p - 1].to[0], stages[p].from[0] });
-			add_group(program, OP_MESSAGE, NULL, 2, r, -(int64_t)each,
-				  (const uint32_t[]){ stages[p].to[1], stages[p - 1].from[1] });
-		}
-	}
-}
-
-static char *mistake_of(const struct llm_conf *conf, const char *gpu, double *peak)
-{
+	*split = (struct split){
+		.llm = &llms[conf->model],
+		.conf = *conf,
+		.dense.size = { (uint32_t)conf->tensor, (uint32_t)conf->context, 1,
+				(uint32_t)conf->data, (uint32_t)conf->pipeline },
+	};
+	if (!conf->expert_tensor_given)
+		split->conf.expert_tensor = conf->tensor;
 	for (size_t i = 0; i < sizeof(peaks) / sizeof(*peaks); i++)
 		if (!strcmp(peaks[i].gpu, gpu))
-			*peak = peaks[i].peak;
-	if (!*peak)
+			split->peak = peaks[i].peak;
+	if (!split->peak)
 		return xasprintf(
 			"no peak of \"%s\" is known; \"gpu\" may be a100, h100, h200 or b200", gpu);
 	if (conf->global_batch % (conf->micro_batch * conf->data))
 		return xasprintf("global_batch %" PRId64
 				 " is no multiple of micro_batch x data, %" PRId64,
 				 conf->global_batch, conf->micro_batch * conf->data);
-	if ((double)conf->pipeline > llms[conf->model].layers)
-		return xasprintf("%.0f layers are fewer than %" PRId64 " stages",
-				 llms[conf->model].layers, conf->pipeline);
-	if (conf->tensor * conf->pipeline * conf->data > 1000000)
-		return xstrdup("tensor x pipeline x data is more than 1000000 ranks");
-	return NULL;
+	if (conf->tensor * conf->context * conf->pipeline * conf->data > 1000000)
+		return xstrdup("tensor x context x pipeline x data is more than 1000000 ranks");
+	split->pipeline = (struct pipeline_shape){
+		.kind = (enum pipeline_kind)conf->schedule,
+		.stages = (uint32_t)conf->pipeline,
+		.chunks = (uint32_t)conf->chunks,
+		.microbatches = (uint32_t)(conf->global_batch / (conf->micro_batch * conf->data)),
+	};
+	return check_split(split);
+}
+
+/* --- seats --- */
+
+static bool takes_part(const struct split *split, uint32_t stage, enum llm_seat seat)
+{
+	const struct llm_conf *conf = &split->conf;
+	bool wraps = conf->chunks > 1, first = stage == 0, last = stage + 1 == conf->pipeline;
+	bool ring = conf->context_exchange == CONTEXT_RING;
+
+	switch (seat) {
+	case LLM_TENSOR:
+	case LLM_DATA:
+		return true;
+	case LLM_FROM_BEFORE:
+	case LLM_TO_BEFORE:
+		return !first || wraps;
+	case LLM_TO_NEXT:
+	case LLM_FROM_NEXT:
+		return !last || wraps;
+	case LLM_TENSOR_GATHER:
+		return conf->sequence_parallel;
+	case LLM_DATA_GATHER:
+		return conf->divides_optimizer;
+	case LLM_CONTEXT_TO:
+	case LLM_CONTEXT_FROM:
+		return conf->context > 1 && ring;
+	case LLM_CONTEXT_SCATTER:
+	case LLM_CONTEXT_GATHER:
+		return conf->context > 1 && !ring;
+	case LLM_EXPERT:
+		return has_experts(split) && conf->expert > 1;
+	case LLM_EXPERT_SCATTER:
+	case LLM_EXPERT_GATHER:
+		return has_experts(split) && conf->expert_tensor > 1;
+	case LLM_EXPERT_DATA:
+		return has_experts(split);
+	case LLM_EXPERT_DATA_GATHER:
+		return has_experts(split) && conf->divides_optimizer;
+	case LLM_EMBEDDING:
+		return split->llm->gpt && conf->pipeline > 1 && (first || last);
+	case LLM_SEATS:
+		break;
+	}
+	return false;
+}
+
+static void find_seats(const struct split *split, struct llm_stage *stage)
+{
+	uint32_t next = 0;
+
+	for (unsigned seat = 0; seat < LLM_SEATS; seat++)
+		stage->seat[seat] =
+			takes_part(split, stage->number, (enum llm_seat)seat) ? next++ : LLM_NONE;
+}
+
+/* --- groups --- */
+
+static void add_message(struct program *program, uint32_t from, uint32_t from_seat, uint32_t to,
+			uint32_t to_seat)
+{
+	uint32_t group =
+		program_add_group(program, OP_MESSAGE, NULL, 2, (const uint32_t[]){ from, to });
+
+	program_sit(program, group, 0, from_seat);
+	program_sit(program, group, 1, to_seat);
+}
+
+/* Messages between a rank of a stage and the one with the same coordinates in the stage before. */
+static void add_messages(struct program *program, const struct split *split,
+			 const struct llm_stage *stages, uint32_t rank)
+{
+	uint32_t at[GRID_DIMS], stage, before, other;
+
+	grid_at(&split->dense, rank, at);
+	stage = at[GRID_PIPELINE];
+	if (stages[stage].seat[LLM_FROM_BEFORE] == LLM_NONE)
+		return;
+	before = (stage + split->pipeline.stages - 1) % split->pipeline.stages;
+	at[GRID_PIPELINE] = before;
+	other = grid_rank(&split->dense, at);
+	add_message(program, other, stages[before].seat[LLM_TO_NEXT], rank,
+		    stages[stage].seat[LLM_FROM_BEFORE]);
+	add_message(program, rank, stages[stage].seat[LLM_TO_BEFORE], other,
+		    stages[before].seat[LLM_FROM_NEXT]);
+}
+
+/* To the next rank of the context group, in a circle. */
+static void add_context_message(struct program *program, const struct split *split,
+				const struct llm_stage *stage, uint32_t rank)
+{
+	uint32_t at[GRID_DIMS];
+
+	grid_at(&split->dense, rank, at);
+	at[GRID_CONTEXT] = (at[GRID_CONTEXT] + 1) % split->dense.size[GRID_CONTEXT];
+	add_message(program, rank, stage->seat[LLM_CONTEXT_TO], grid_rank(&split->dense, at),
+		    stage->seat[LLM_CONTEXT_FROM]);
+}
+
+#define TENSOR  GRID_ONLY(GRID_TENSOR)
+#define CONTEXT GRID_ONLY(GRID_CONTEXT)
+#define EXPERT  GRID_ONLY(GRID_EXPERT)
+#define DATA    GRID_ONLY(GRID_DATA)
+
+/* Collectives of a stage. `sums`: with the optimizer divided, or sequences, only reduce-scatters.
+ */
+static void add_collectives(struct program *program, const struct split *split,
+			    const struct llm_stage *stage, bool before_messages)
+{
+	const struct llm_conf *conf = &split->conf;
+	enum program_op tensor = conf->sequence_parallel ? OP_REDUCE_SCATTER : OP_ALL_REDUCE;
+	enum program_op data = conf->divides_optimizer ? OP_REDUCE_SCATTER : OP_ALL_REDUCE;
+	const struct {
+		enum llm_seat seat;
+		enum program_op op;
+		const char *name;
+		unsigned mask;
+	} groups[] = {
+		{ LLM_TENSOR, tensor, "tensor", TENSOR },
+		{ LLM_DATA, data, "data", DATA | CONTEXT },
+		{ LLM_TENSOR_GATHER, OP_ALL_GATHER, "tensor", TENSOR },
+		{ LLM_DATA_GATHER, OP_ALL_GATHER, "data", DATA | CONTEXT },
+		{ LLM_CONTEXT_SCATTER, OP_REDUCE_SCATTER, "context", CONTEXT },
+		{ LLM_CONTEXT_GATHER, OP_ALL_GATHER, "context", CONTEXT },
+		{ LLM_EXPERT, OP_ALL_TO_ALL, "expert", EXPERT },
+		{ LLM_EXPERT_SCATTER, OP_REDUCE_SCATTER, "expert_tensor", TENSOR },
+		{ LLM_EXPERT_GATHER, OP_ALL_GATHER, "expert_tensor", TENSOR },
+		{ LLM_EXPERT_DATA, data, "expert_data", DATA },
+		{ LLM_EXPERT_DATA_GATHER, OP_ALL_GATHER, "expert_data", DATA },
+	};
+
+	for (size_t i = 0; i < sizeof(groups) / sizeof(*groups); i++) {
+		enum llm_seat seat = groups[i].seat;
+
+		if (stage->seat[seat] != LLM_NONE && (seat <= LLM_DATA) == before_messages)
+			grid_add_groups(seat >= LLM_EXPERT ? &split->experts : &split->dense,
+					program, groups[i].op, groups[i].name, groups[i].mask,
+					stage->number, stage->seat[seat]);
+	}
+}
+
+/* The first and the last stage share embeddings. */
+static void add_ties(struct program *program, const struct split *split,
+		     const struct llm_stage *stages, uint32_t rank)
+{
+	uint32_t at[GRID_DIMS], last = split->pipeline.stages - 1, ranks[2] = { rank }, group;
+
+	grid_at(&split->dense, rank, at);
+	at[GRID_PIPELINE] = last;
+	ranks[1] = grid_rank(&split->dense, at);
+	group = program_add_group(program, OP_ALL_REDUCE, "embedding", 2, ranks);
+	program_sit(program, group, 0, stages[0].seat[LLM_EMBEDDING]);
+	program_sit(program, group, 1, stages[last].seat[LLM_EMBEDDING]);
+}
+
+static void add_groups(struct program *program, const struct split *split,
+		       const struct llm_stage *stages)
+{
+	for (uint32_t p = 0; p < split->pipeline.stages; p++) {
+		const struct llm_stage *stage = &stages[p];
+
+		add_collectives(program, split, stage, true);
+		for (uint32_t r = 0; r < program->ranks; r++)
+			if (program->role_of[r] == p)
+				add_messages(program, split, stages, r);
+		add_collectives(program, split, stage, false);
+		for (uint32_t r = 0; r < program->ranks; r++) {
+			if (program->role_of[r] != p)
+				continue;
+			if (stage->seat[LLM_CONTEXT_TO] != LLM_NONE)
+				add_context_message(program, split, stage, r);
+			if (!p && stage->seat[LLM_EMBEDDING] != LLM_NONE)
+				add_ties(program, split, stages, r);
+		}
+	}
+}
+
+/* --- the program --- */
+
+static struct llm_stage stage_of(const struct split *split, struct program *program, uint32_t p)
+{
+	const struct llm_conf *conf = &split->conf;
+	struct llm_stage stage = {
+		.llm = split->llm,
+		.conf = conf,
+		.pipeline = split->pipeline,
+		.role = &program->roles[p],
+		.number = p,
+		.experts_data = split->experts.size[GRID_DATA],
+		.rate = (double)(conf->tensor * conf->context) * conf->utilisation * split->peak,
+	};
+
+	find_seats(split, &stage);
+	return stage;
 }
 
 struct program *program_llm(const struct llm_conf *conf, const char *gpu, char **mistake)
 {
-	const struct llm *llm = &llms[conf->model];
-	uint32_t stages = (uint32_t)conf->pipeline, each = (uint32_t)(conf->tensor * conf->data);
+	struct split split;
 	struct program *program;
-	struct stage *list;
-	double peak = 0;
+	struct llm_stage *stages;
+	uint32_t ranks, at[GRID_DIMS];
 
-	*mistake = mistake_of(conf, gpu, &peak);
+	*mistake = split_model(&split, conf, gpu);
 	if (*mistake)
 		return NULL;
-	program = program_new(each * stages, stages);
-	list = xcalloc(stages, sizeof(*list));
-	for (uint32_t p = 0; p < stages; p++) {
-		uint32_t seat = SEATS, layers = (uint32_t)llm->layers;
-
-		list[p] = (struct stage){ .llm = llm,
-					  .conf = conf,
-					  .role = &program->roles[p],
-					  .number = p,
-					  .first = p * layers / stages,
-					  .end = (p + 1) * layers / stages,
-					  .from = { p ? seat++ : NONE, NONE },
-					  .to = { NONE, NONE },
-					  .rate = (double)conf->tensor * conf->utilisation * peak,
-					  .reduced = NONE };
-		list[p].to[1] = p ? seat++ : NONE;
-		list[p].to[0] = p + 1 < stages ? seat++ : NONE;
-		list[p].from[1] = p + 1 < stages ? seat++ : NONE;
-		add_schedule(&list[p],
-			     (uint32_t)(conf->global_batch / (conf->micro_batch * conf->data)));
-		for (uint32_t r = p * each; r < (p + 1) * each; r++)
-			program->role_of[r] = p;
+	ranks = (uint32_t)(conf->tensor * conf->context * conf->data * conf->pipeline);
+	program = program_new(ranks, split.pipeline.stages);
+	stages = xcalloc(split.pipeline.stages, sizeof(*stages));
+	for (uint32_t r = 0; r < ranks; r++) {
+		grid_at(&split.dense, r, at);
+		program->role_of[r] = at[GRID_PIPELINE];
 	}
-	add_groups(program, conf, list);
-	free(list);
+	for (uint32_t p = 0; p < split.pipeline.stages; p++) {
+		stages[p] = stage_of(&split, program, p);
+		llm_stage_list(&stages[p]);
+	}
+	add_groups(program, &split, stages);
+	free(stages);
 	*mistake = program_finish(program);
 	SIM_BUG_ON(*mistake);
 	return program;
