@@ -122,6 +122,9 @@ struct collective_job {
 	/* Of a part of the job's workers, for reports: their numbers in the job. NULL means all
 	 * workers, in order. */
 	const uint32_t *members;
+	/* Of an all-to-all with unlike parts: the share of a worker's tensor that goes to each, row
+	 * by row (workers x workers). Tensors with odd numbers go back: the table transposed. */
+	const double *blocks;
 	bytes gradients;  /* of an iteration, over all NICs */
 	uint64_t tensors; /* that each worker will hand over; UINT64_MAX: not known before */
 	/* Called from an event when worker `worker` holds the sum of tensor `tensor`. */

@@ -21,8 +21,11 @@ static uint64_t piece_name(const struct schedule_rank *rank, uint32_t piece)
 
 static uint64_t message_bytes(const struct schedule_rank *rank, const struct schedule_step *step)
 {
-	return tensor_parts(rank->schedule->sizes.of[rank->tensor], step->first, step->end,
-			    rank->pieces);
+	const struct schedule *schedule = rank->schedule;
+
+	if (schedule->job.blocks && schedule->ops->bytes)
+		return schedule->ops->bytes(schedule, rank->tensor, step);
+	return tensor_parts(schedule->sizes.of[rank->tensor], step->first, step->end, rank->pieces);
 }
 
 /* False if the thread has no step left for the rank's tensor, or that tensor has not begun. */

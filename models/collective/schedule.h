@@ -107,6 +107,10 @@ struct schedule_ops {
 	/* The i-th step of a thread for a tensor of `pieces`. False: the thread has no more. */
 	bool (*step)(const struct schedule *schedule, uint32_t rank, unsigned thread, uint64_t i,
 		     uint32_t pieces, struct schedule_step *step);
+	/* Optional: the bytes of a step's message, if the job has blocks (struct collective_job).
+	 */
+	uint64_t (*bytes)(const struct schedule *schedule, uint64_t tensor,
+			  const struct schedule_step *step);
 	/* Optional: the weight (exact.h) that a rank's value of a piece must have in the end; 0:
 	 * not checked. Without this member it is the weight of all ranks: an all-reduce. */
 	uint64_t (*weight)(const struct schedule *schedule, uint32_t rank, uint32_t piece);

@@ -39,45 +39,6 @@ static uint64_t gathered(const struct schedule *ring, uint32_t rank, uint32_t pi
 	return weight_of(ring, (piece + ring->count - 1) % ring->count);
 }
 
-/* --- all-to-all: edge k - 1 of rank r goes to r + k --- */
-
-static uint32_t all_edges(const struct schedule *all)
-{
-	return all->count * (all->count - 1);
-}
-
-static bool all_ends(const struct schedule *all, uint32_t edge, struct schedule_ends *ends)
-{
-	uint32_t from = edge / (all->count - 1), k = edge % (all->count - 1) + 1;
-
-	*ends = (struct schedule_ends){ from, (from + k) % all->count, 0 };
-	return true;
-}
-
-/* Round k has steps i = 2 (k - 1) and 2 (k - 1) + 1: rank r sends its piece k to rank r + k, then
- * stores the piece from rank r - k as its own piece k. */
-static bool all_step(const struct schedule *all, uint32_t rank, unsigned thread, uint64_t i,
-		     uint32_t pieces, struct schedule_step *step)
-{
-	uint32_t k = (uint32_t)(i / 2) + 1, n = all->count,
-		 from = i % 2 ? (rank + n - k) % n : rank;
-
-	(void)thread, (void)pieces;
-	if (k >= n)
-		return false;
-	*step = (struct schedule_step){ .act = i % 2 ? SCHEDULE_STORE : SCHEDULE_SEND,
-					.edge = from * (n - 1) + k - 1,
-					.first = k,
-					.end = k + 1 };
-	return true;
-}
-
-/* In the end piece k of rank r is from rank r - k. */
-static uint64_t received(const struct schedule *all, uint32_t rank, uint32_t piece)
-{
-	return weight_of(all, (rank + all->count - piece) % all->count);
-}
-
 /* --- point to point: from worker 0 to worker 1, of one GPU each --- */
 
 static uint32_t one_edge(const struct schedule *pair)
@@ -291,8 +252,6 @@ STEP(reduce_scatter, reduce_scatter_injected, .channels = true, .edges = ring_ed
      .ends = ring_ends, .pieces = ring_pieces, .step = scatter_step, .weight = scattered)
 STEP(all_gather, reduce_scatter_injected, .channels = true, .edges = ring_edges, .ends = ring_ends,
      .pieces = ring_pieces, .step = gather_step, .weight = gathered)
-STEP(all_to_all, reduce_scatter_injected, .rendezvous = true, .edges = all_edges, .ends = all_ends,
-     .pieces = ring_pieces, .step = all_step, .weight = received)
 STEP(point_to_point, reduce_scatter_injected, .edges = one_edge, .ends = pair_ends,
      .pieces = one_piece, .step = pair_step, .weight = sent)
 STEP(broadcast, reduce_scatter_injected, .edges = ring_edges, .ends = broadcast_ends,

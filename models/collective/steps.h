@@ -3,18 +3,12 @@
  *
  *   reduce_scatter  the first half of a ring all-reduce: each rank ends with the sum of one piece
  *   all_gather      the second half of a ring all-reduce: every rank gets the pieces of all ranks
- *   all_to_all      in rounds: in round k rank r sends a piece to rank r + k and receives one from
- *                   rank r - k (pairwise exchange, as MPICH for long messages: Thakur, Rabenseifner
- *                   and Gropp, IJHPCA 2005)
  *   point_to_point  the first of two workers sends, the second receives
  *   broadcast       along the ring from worker 0, piece by piece of CHAIN_CHUNK (NCCL's ring:
  *                   BROADCAST_CHUNKSTEPS is 1, an eighth of a buffer of 4 MiB)
  *   reduce          along the ring to worker 0, each rank adding its own, by the same pieces
  *   gather          each worker sends worker 0 its part, all at once
  *   scatter         worker 0 sends each worker its part
- *
- * A piece of an all_to_all leaves when its receiver has reached the same round. Otherwise messages
- * of several rounds would meet at a receiver: 1.5 to 1.8 times as long in racks of four.
  *
  * On non-blocking links a collective takes the time of (n - 1) / n of a tensor's bytes at the rate
  * of a link, a point_to_point the time of the whole tensor (inasim formula reduce_scatter,
@@ -32,8 +26,8 @@
 #define CHAIN_CHUNK (UINT64_C(512) * 1024)
 
 extern const struct collective_ops reduce_scatter_collective, all_gather_collective,
-	all_to_all_collective, point_to_point_collective, broadcast_collective, reduce_collective,
-	gather_collective, scatter_collective;
+	point_to_point_collective, broadcast_collective, reduce_collective, gather_collective,
+	scatter_collective;
 
 /* Of a reduce-scatter on hosts or in switches (collective_ops.injected): each worker sends all of
  * its gradients but its own part. */

@@ -80,6 +80,18 @@ static bool is_in_row(const struct simulation *s, const struct job_group_conf *g
 	return false;
 }
 
+/* What ranks spend their time on, where they exchange more than gradients. */
+static void print_spent(const struct simulation *s, FILE *to)
+{
+	for_enabled_jobs(group, s->scenario) {
+		char *text = jobs_spent(s->jobs, group);
+
+		if (text)
+			fprintf(to, "%s: %s of its ranks' time\n", group->name, text);
+		free(text);
+	}
+}
+
 static void print_jobs(const struct simulation *s, FILE *to)
 {
 	const struct job_metric *first = results_job_metrics;
@@ -113,6 +125,7 @@ static void print_jobs(const struct simulation *s, FILE *to)
 		}
 		fputc('\n', to);
 	}
+	print_spent(s, to);
 	print_bus_bandwidth(s, to);
 }
 

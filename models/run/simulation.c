@@ -218,13 +218,16 @@ static bool open_tables(struct simulation *s, struct out_dir *dir, struct tables
 			char **error)
 {
 	const struct scenario *scenario = s->scenario;
-	bool jobs = scenario->jobs.count, memory = false;
+	bool jobs = scenario->jobs.count, memory = false, exchanges = false;
 
 	for (unsigned i = 0; scheme_ops(i); i++)
 		memory |= scenario_uses(scenario, i) && scheme_ops(i)->memory;
+	for_enabled_jobs(group, scenario)
+		exchanges |= group->exchanges;
 	return !dir ||
 	       (open_table(dir, &jobs_schema, jobs, &tables->jobs.jobs, error) &&
 		open_table(dir, &iterations_schema, jobs, &tables->jobs.iterations, error) &&
+		open_table(dir, &parts_schema, exchanges, &tables->jobs.parts, error) &&
 		open_table(dir, &flows_schema, scenario->flows.count, &tables->flows, error) &&
 		open_table(dir, &links_schema, true, &s->links, error) &&
 		open_table(dir, &aggregators_schema, memory, &s->aggregators, error) &&

@@ -579,9 +579,18 @@ static bool all_parts(const struct scenario *scenario, size_t i,
 	return true;
 }
 
+static bool sends_no_tokens(const struct job_group_conf *group)
+{
+	for (size_t g = 0; group->program && g < group->program->group_count; g++)
+		if (group->program->groups[g].op == OP_ALL_TO_ALL)
+			return false;
+	return !group->experts;
+}
+
 static void warn_group_keys(const struct scenario *scenario, size_t i, struct conf_doc *doc)
 {
 	const struct job_group_conf *group = &scenario_jobs(scenario)[i];
+	static const char no_experts[] = "no rank sends tokens to experts";
 	const struct {
 		const char *key;
 		bool idle;
@@ -596,10 +605,13 @@ static void warn_group_keys(const struct scenario *scenario, size_t i, struct co
 		{ "placement", group->workers.form == WORKERS_HOSTS, "\"workers\" lists hosts" },
 		{ "send_jitter_per", !group->send_jitter, "there is no \"send_jitter\"" },
 		{ "stragglers/slowdown", !group->stragglers.workers, "no worker is slow" },
-		{ "servers", group->pipeline.stages > 1, "stages of a pipeline have none" },
+		{ "servers", group->pipeline.stages > 1,
+		  "stages have theirs on hosts of their workers" },
 		{ "servers", !scheme_ops(job_group_reduces(group))->servers,
 		  "the scheme of \"reduce_scatter\" has none" },
 		{ "pipeline/activations", group->pipeline.stages == 1, "there is one stage" },
+		{ "all_to_all", all_parts(scenario, i, sends_no_tokens), no_experts },
+		{ "tokens", all_parts(scenario, i, sends_no_tokens), no_experts },
 		{ "prefetch", group->sharding != SHARDING_FULL, "parameters are not sharded" },
 		{ "max_steps",
 		  all_parts(scenario, i, by_number) && group->max_steps >= group->iterations,

@@ -279,6 +279,17 @@ static void put_inside(unsigned scheme)
 	rng = &all;
 }
 
+/* How tokens go to experts, if there are any. */
+static void put_tokens(void)
+{
+	rng = &programs;
+	if (!calm && chance(30))
+		put(", 'all_to_all': '%s'", one_of("at_once|hierarchical"));
+	if (!calm && chance(20))
+		put(", 'tokens': { 'zipf': %s }", one_of("0.3|1.2"));
+	rng = &all;
+}
+
 static void put_fallback(void)
 {
 	rng = &failing;
@@ -939,6 +950,7 @@ static void put_job(unsigned number, unsigned scheme, bool last)
 	    number, scheme_names[scheme]);
 	put_inside(scheme);
 	put_fallback();
+	put_tokens();
 	put(", 'iterations': %u", steady ? between(10, 25) : between(1, calm ? 5 : 3));
 	put(", 'placement': '%s'", one_of("compact|spread|random"));
 	if (!calm && !steady && machines - pool > 4 && chance(5))
@@ -1080,10 +1092,12 @@ static void put_llm(void)
 {
 	if (calm || steady || machines - pool < 4 || !chance(8))
 		return;
-	put(", { 'name': 'llm', 'gpu': 'h100', 'all_reduce': '%s'",
-	    one_of(gpus                  ? gpus_share ? "ring" : "nvls|ring"
-		   : own_memory || lossy ? "ring"
-					 : "ring|switchml|sharp|ps"));
+	put(", { 'name': 'llm', 'gpu': 'h100'");
+	put_tokens();
+	rng = &programs;
+	put(", 'all_reduce': '%s'", one_of(gpus                  ? gpus_share ? "ring" : "nvls|ring"
+					   : own_memory || lossy ? "ring"
+								 : "ring|switchml|sharp|ps"));
 	put(", 'iterations': 2, 'gradient_scale': 1e-6, 'compute_scale': 1e-3");
 	put(", 'model': { 'llm': { 'sequence': 64, 'global_batch': %u", 4 * between(1, 2));
 	put(", 'name': %s } } }",

@@ -3,6 +3,7 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
+#include "collective/all_to_all.h"
 #include "collective/gpu_switch.h"
 #include "topo/detours.h"
 
@@ -104,7 +105,7 @@ static void choose_of_job(struct job_exchange *exchange)
 		exchange->scheme = gathers->self;
 		return;
 	case OP_ALL_TO_ALL:
-		exchange->ops = &all_to_all_collective;
+		exchange->ops = all_to_all_ops((enum all_to_all)job->conf->all_to_all);
 		return;
 	case OP_MESSAGE:
 		exchange->ops = &point_to_point_collective;
@@ -125,7 +126,9 @@ static void choose_of_program(struct job_exchange *exchange)
 	unsigned scheme = job_group_scheme_of(job->conf, exchange->group);
 
 	exchange->ops = job_group_ops(scheme, exchange->group->op);
-	if (exchange->ops != job_group_ops(SCHEME_ring, exchange->group->op))
+	if (exchange->group->op == OP_ALL_TO_ALL)
+		exchange->ops = all_to_all_ops((enum all_to_all)job->conf->all_to_all);
+	else if (exchange->ops != job_group_ops(SCHEME_ring, exchange->group->op))
 		exchange->scheme = job->jobs->schemes[scheme].self;
 }
 
@@ -208,6 +211,7 @@ static void specify(struct job_exchange *exchange)
 		spec.hosts = exchange->hosts;
 		spec.members = group->ranks;
 	}
+	spec.blocks = exchange->blocks;
 	spec.tensors = (uint64_t)job->iterations * group->operations;
 	spec.done = on_done;
 	spec.owner = exchange;
@@ -243,6 +247,13 @@ static void make_exchange(struct job *job, size_t g)
 	}
 	if (exchange->whole)
 		return;
+	if (group->op == OP_ALL_TO_ALL) {
+		char *mistake; /* of a file, which has been looked at */
+
+		exchange->blocks =
+			token_shares(&job->conf->tokens, &program->experts, group->count, &mistake);
+		SIM_BUG_ON(mistake);
+	}
 	exchange->hosts = xcalloc(group->count, sizeof(*exchange->hosts));
 	if (job->ranks > job->workers)
 		exchange->machines = xcalloc(group->count, sizeof(*exchange->machines));
@@ -365,6 +376,7 @@ void job_end_exchanges(struct job *job, bool abandoned)
 		job_restart_free(exchange->restart);
 		free(exchange->hosts);
 		free(exchange->machines);
+		free(exchange->blocks);
 		free(exchange->seats);
 	}
 	free(job->exchanges);

@@ -120,8 +120,8 @@ static struct dnn *from_file(const struct program_file_conf *file, char **error)
 }
 
 /* *at and *error: as program_of_conf() says. */
-static struct dnn *from_conf(const char *name, const struct model_conf *model, const char *gpu,
-			     char **at, char **error)
+static struct dnn *from_conf(const char *name, const struct model_conf *model,
+			     const struct job_group_conf *group, char **at, char **error)
 {
 	int forms = (model->layers.count > 0) + (model->program.roles.count > 0) +
 		    model->llm.given + model->file.given;
@@ -141,7 +141,7 @@ static struct dnn *from_conf(const char *name, const struct model_conf *model, c
 	else if (model->file.given)
 		return from_file(&model->file, error);
 	else if (model->llm.given)
-		program = program_llm(&model->llm, gpu, error);
+		program = program_llm(&model->llm, &group->tokens, group->gpu, error);
 	else
 		program = program_of_conf(&model->program, at, error);
 	if (!program)
@@ -149,7 +149,7 @@ static struct dnn *from_conf(const char *name, const struct model_conf *model, c
 	return of_program(model->llm.given ? llm_names[model->llm.model] : name, program);
 }
 
-static struct dnn *from_json(const char *path, const char *gpu, char **error)
+static struct dnn *from_json(const char *path, const struct job_group_conf *group, char **error)
 {
 	struct model_conf model = { 0 };
 	struct conf_doc *doc = conf_load(path, &model_in_place_table, &model, NULL, 0);
@@ -162,7 +162,7 @@ static struct dnn *from_json(const char *path, const char *gpu, char **error)
 		char *name = name_in(path);
 
 		find_program(&model.file, doc);
-		dnn = from_conf(name, &model, gpu, &at, &text);
+		dnn = from_conf(name, &model, group, &at, &text);
 		if (!dnn) {
 			conf_error(doc, conf_at(doc, "%s", at ? at : ""), "%s", text);
 			*error = data_file_mistake(doc);
@@ -187,10 +187,10 @@ static struct dnn *load(const struct job_group_conf *conf, size_t i, char **at, 
 	const char *name = name_of(model, i);
 
 	if (model->form == MODEL_IN_PLACE)
-		return from_conf("in place", model, conf->gpu, at, error);
+		return from_conf("in place", model, conf, at, error);
 	if (program_file_is(name))
 		return from_file(&(struct program_file_conf){ .path = name }, error);
-	return is_file(name) ? from_json(name, conf->gpu, error)
+	return is_file(name) ? from_json(name, conf, error)
 			     : dnn_load(name, conf->gpu, error, of_gpu);
 }
 

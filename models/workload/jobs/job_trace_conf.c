@@ -208,6 +208,12 @@ void job_groups_part(struct conf_list *groups, const struct machine_conf *machin
 
 		group->origin = i;
 		model_conf_find(&group->model, doc);
+		if (group->tokens.form == TOKENS_MATRIX) {
+			char *path = data_file_beside(group->tokens.matrix, conf_path(doc));
+
+			group->tokens.matrix = conf_at(doc, "%s", path);
+			free(path);
+		}
 		if (group->arrival.form == JOBS_TRACE)
 			load_trace(&group->arrival, doc);
 	}

@@ -55,8 +55,10 @@ static void begin_task(struct job_worker *worker, size_t stream, uint32_t node, 
 	bool computes = node_of(worker, node)->act == ACT_COMPUTE;
 
 	worker->tasks[stream].node = node;
-	if (computes && !worker->computing++)
+	if (computes && !worker->computing++) {
 		worker->busy_since = sim->now;
+		worker_spends_computing(worker, false);
+	}
 	timer_set(sim, &worker->tasks[stream].timer, sim->now + duration);
 	if (!worker->timed++)
 		why_task(worker->job->why, worker->number, computes, false);
@@ -223,6 +225,7 @@ static void on_task_timer(struct sim *sim, uint32_t entity, void *owner)
 	if (node_of(worker, task->node)->act == ACT_COMPUTE && !--worker->computing) {
 		worker->busy += sim->now - worker->busy_since;
 		worker->busy_since = SIM_TIME_MAX;
+		worker_spends_computing(worker, true);
 	}
 	worker->job->moved = sim->now;
 	finish(worker, task->node);
@@ -232,6 +235,7 @@ static void on_task_timer(struct sim *sim, uint32_t entity, void *owner)
 void worker_holds(struct job_worker *worker, uint32_t node)
 {
 	worker->job->moved = now_of(worker);
+	worker_spends(worker, job_exchange_at(worker, node_of(worker, node)->seat));
 	worker->held++;
 	finish(worker, node);
 	step(worker);

@@ -24,6 +24,8 @@ static void job_begin(struct job *job)
 	job->behind = job->ranks;
 	why_job_begin(job->why);
 	for (uint32_t w = 0; w < job->ranks; w++)
+		job->worker[w].spent = job->start;
+	for (uint32_t w = 0; w < job->ranks; w++)
 		worker_begin(&job->worker[w]);
 }
 
@@ -75,6 +77,7 @@ static void job_end(struct job *job)
 
 	job->state = JOB_OVER;
 	job->finish = job->mark;
+	job_spent_end(job);
 	leave_scheme(job, false);
 	job->ideal = job_ideal(job);
 	job_check_ideal(job);
@@ -365,6 +368,7 @@ static void job_launch(struct job *job)
 
 	jobs->report.running++;
 	make_workers(job);
+	job_spent_open(job);
 	note_ran_as(job);
 	if (reduction && reduction->ops->slots)
 		job->slots = reduction->ops->slots(reduction->instance);
@@ -611,6 +615,7 @@ void jobs_free(struct jobs *jobs)
 		free(job->ran_as);
 		free(job->reason);
 		free(job->past);
+		job_spent_free(job);
 		job_forget_program(job); /* which may be that of `step` */
 		dnn_free(job->step);
 	}

@@ -55,6 +55,7 @@
 #include "workload/program/program_conf.h"
 #include "workload/program/program_files.h"
 #include "workload/program/program_llm.h"
+#include "workload/program/tokens.h"
 
 struct layer_conf {
 	const char *name;
@@ -173,6 +174,8 @@ struct job_group_conf {
 	int sharding;       /* enum sharding */
 	int64_t prefetch;   /* SHARDING_FULL: layers that are all-gathered ahead */
 	struct pipeline_conf pipeline;
+	int all_to_all; /* enum all_to_all (collective/all_to_all.h) */
+	struct tokens_conf tokens;
 	/* Set by job_groups_part() */
 	bool experts;                  /* a network of the group has experts */
 	bool exchanges;                /* workers exchange more than gradients */
@@ -288,7 +291,7 @@ struct job_record {
 };
 
 struct jobs_tables {
-	struct out_table *jobs, *iterations; /* NULL = not wanted; not owned */
+	struct out_table *jobs, *iterations, *parts; /* NULL = not wanted; not owned */
 };
 
 /* Jobs that arrive in the measured window. */
@@ -349,6 +352,10 @@ struct jobs_report {
 };
 const struct jobs_report *jobs_report(const struct jobs *jobs);
 
+/* What the ranks of the group's first finished job spent their time on, as "compute 70.0 %, bubble
+ * 20.0 %, data 10.0 %". NULL = no job, or its ranks exchange only gradients. Caller frees. */
+char *jobs_spent(const struct jobs *jobs, const struct job_group_conf *conf);
+
 /* How many jobs of groups with this name are measured. */
 size_t jobs_measured(const struct jobs *jobs, const char *name);
 
@@ -383,7 +390,7 @@ void jobs_write_unfinished(struct jobs *jobs);
 /* Prints what each unfinished job waits for, for `limit` jobs at most. */
 void jobs_report_waiting(const struct jobs *jobs, FILE *to, size_t limit);
 
-extern const struct out_schema jobs_schema, iterations_schema;
+extern const struct out_schema jobs_schema, iterations_schema, parts_schema;
 
 /* How many parameter servers a job with `workers` workers has. */
 uint32_t job_group_servers(const struct job_group_conf *conf, uint32_t workers);

@@ -18,6 +18,7 @@
 struct job_exchange {
 	struct job *job;
 	const struct program_group *group;
+	uint32_t part; /* of job->parts: what waits for it count as */
 	bool whole; /* adds the gradients of all ranks up, by the job's scheme; the first group */
 	const struct collective_ops *ops;
 	void *scheme;                  /* for ops->start() */
@@ -25,6 +26,7 @@ struct job_exchange {
 	void *instance;                /* NULL: one rank alone, or stopped by a failure */
 	uint32_t *hosts;    /* by member; owned; NULL: those of the job, whose servers follow */
 	uint32_t *machines; /* by member (struct collective_job); owned; NULL = as there */
+	double *blocks;     /* of tokens (struct collective_job); owned; NULL = equal parts */
 	uint32_t *seats;    /* by member: its number among the seats of its rank; owned */
 	struct collective_job spec;
 	struct fusion *fusion;       /* buffers of fusion_cycle; NULL = none */
@@ -42,6 +44,12 @@ struct job_task {
 	struct timer timer;
 };
 
+/* What ranks spend time on (job_spent.c). */
+struct job_part {
+	char *name;    /* owned */
+	sim_time time; /* of all ranks */
+};
+
 /* A rank of the job's program. */
 struct job_worker {
 	struct job *job;
@@ -57,6 +65,7 @@ struct job_worker {
 	uint64_t handed, held;  /* parts of groups that it has begun, and whose results it has */
 	uint32_t sums;          /* NODE_SUMs that are here, of the iteration under way */
 	sim_time busy;          /* time of computing so far */
+	sim_time spent;         /* until then, time is accounted for (job_spent.c) */
 	/* Time from the first gradient of an iteration to its last sum, over all iterations. */
 	sim_time exchange;
 	sim_time last_exchange, last_busy; /* of the previous iteration */
@@ -116,7 +125,9 @@ struct job {
 	 * for a start, and when it is over. */
 	struct program *program;
 	struct job_exchange *exchanges; /* by group of the program; owned; NULL = not started */
-	uint32_t edges; /* how many connections exchanges have, but for the whole one */
+	uint32_t edges;         /* how many connections exchanges have, but for the whole one */
+	struct job_part *parts; /* NULL: it exchanges only gradients; owned */
+	uint32_t part_count;
 	struct collective_stats stats;
 	sim_time ideal;        /* job_ideal(), when the job is over */
 	struct job_mark *past; /* with stop.estimate, by iteration so far; owned */
@@ -272,6 +283,15 @@ void job_check_ideal(const struct job *job);
 /* job_estimate.c: the job has ended an iteration. Ends the run once iterations are steady. */
 void job_estimate(struct job *job);
 
+/* job_spent.c: what ranks spend their time on. Call job_spent_open() when exchanges are made,
+ * job_spent_end() when the job is over, and the others when a rank has the result of an exchange,
+ * and begins or ends to compute. */
+void job_spent_open(struct job *job);
+void job_spent_free(struct job *job);
+void job_spent_end(struct job *job);
+void worker_spends(struct job_worker *worker, const struct job_exchange *exchange);
+void worker_spends_computing(struct job_worker *worker, bool ends);
+
 /* job_tables.c: accounts, and rows of the result tables. */
 void job_write(struct job *job); /* its row of jobs.csv */
 /* A worker hands over its first gradient of an iteration. */
@@ -296,7 +316,7 @@ int64_t job_program_machines(const struct program *program, const struct machine
 
 extern const struct conf_table model_in_place_table; /* jobs_conf.c; of struct model_conf */
 /* parallel_conf.c: rows of a group, and their checks */
-extern const struct conf_table pipeline_table;
+extern const struct conf_table pipeline_table, tokens_table;
 extern const char *const sharding_names[];
 /* Sets `experts`, `exchanges` and `machine_gpus`. */
 void job_group_find_exchanges(struct job_group_conf *conf, const struct machine_conf *machine);

@@ -1,4 +1,5 @@
 /* What a user may write about how a job spreads its network over workers, and what is checked. */
+#include "collective/all_to_all.h"
 #include "workload/jobs/jobs_parts.h"
 
 #include "base/mem.h"
@@ -33,6 +34,34 @@ static const struct conf_row pipeline_rows[] = {
 		   "next to nothing"),
 	{ 0 },
 };
+static const char *const even_names[] = { "even", NULL };
+static const struct conf_row zipf_rows[] = {
+	CONF_REAL("zipf", struct job_group_conf, tokens.zipf, CONF_REQUIRED, 0, 10,
+		  "Expert i (from 0) gets tokens in proportion to (i + 1) to the power of minus "
+		  "this, but each at most once; the rest goes to others. In networks of layers "
+		  "each rank is an expert."),
+	{ 0 },
+};
+static const struct conf_table zipf_table = { "tokens_zipf", zipf_rows,
+					      sizeof(struct job_group_conf) };
+static const struct conf_row matrix_rows[] = {
+	CONF_STRING("matrix", struct job_group_conf, tokens.matrix, CONF_REQUIRED,
+		    "CSV file beside the scenario, with columns from, to and bytes: what each "
+		    "member of a group sends each. Only proportions count; what is not listed is "
+		    "nothing."),
+	{ 0 },
+};
+static const struct conf_table matrix_table = { "tokens_matrix", matrix_rows,
+						sizeof(struct job_group_conf) };
+static const struct conf_row tokens_forms[] = {
+	CONF_ENUM("even", struct job_group_conf, tokens.even, CONF_REQUIRED, even_names,
+		  "Equal parts."),
+	CONF_GROUP("by_zipf", CONF_REQUIRED, &zipf_table, "By Zipf's law."),
+	CONF_GROUP("by_file", CONF_REQUIRED, &matrix_table, "As measured."),
+	{ 0 },
+};
+const struct conf_table tokens_table = { "tokens", tokens_forms, sizeof(struct job_group_conf) };
+
 const struct conf_table pipeline_table = { "pipeline", pipeline_rows,
 					   sizeof(struct job_group_conf) };
 
@@ -139,6 +168,18 @@ enum group_place job_group_place(const struct job_group_conf *conf,
 
 /* --- checks --- */
 
+/* Checks how tokens spread over a group of so many ranks. */
+static void check_spread(const struct job_group_conf *conf, struct conf_doc *doc,
+			 const char *pointer, const struct token_experts *experts, uint32_t ranks)
+{
+	char *mistake;
+
+	free(token_shares(&conf->tokens, experts, ranks, &mistake));
+	if (mistake)
+		conf_error(doc, conf_at(doc, "%s/tokens/matrix", pointer), "%s", mistake);
+	free(mistake);
+}
+
 static void check_tokens(const struct job_group_conf *conf, struct conf_doc *doc,
 			 const char *pointer, uint32_t gpus)
 {
@@ -156,6 +197,8 @@ static void check_tokens(const struct job_group_conf *conf, struct conf_doc *doc
 	if (conf->pipeline.stages > 1)
 		conf_error(doc, conf_at(doc, "%s/pipeline", pointer),
 			   "experts and stages at once are not modelled");
+	check_spread(conf, doc, pointer, &(struct token_experts){ 0 },
+		     job_group_ranks(conf, job_group_max_workers(conf), gpus));
 }
 
 static void check_stages(const struct job_group_conf *conf, struct conf_doc *doc,
@@ -247,7 +290,7 @@ const struct collective_ops *job_group_ops(unsigned scheme, enum program_op op)
 		return ops->all_gather && !ops->traits.paired ? ops->all_gather
 							      : &all_gather_collective;
 	case OP_ALL_TO_ALL:
-		return &all_to_all_collective;
+		return all_to_all_ops(ALL_TO_ALL_ROUNDS);
 	case OP_BROADCAST:
 		return &broadcast_collective;
 	case OP_REDUCE:
@@ -371,6 +414,14 @@ static void check_group(const struct job_group_conf *conf, const struct program_
 			   "an all_to_all of \"%s\" has %" PRIu32
 			   " ranks, all connected with each other; at most %d",
 			   group->name, group->count, EXCHANGE_WORKERS_MAX);
+	if (group->op == OP_ALL_TO_ALL && conf->all_to_all == ALL_TO_ALL_HIERARCHICAL &&
+	    !program_group_together(group, machine_gpus(machine)))
+		conf_error(doc, conf_at(doc, "%s/all_to_all", pointer),
+			   "group \"%s\" has unlike numbers of ranks on its machines, which rails "
+			   "need equal",
+			   group->name);
+	if (group->op == OP_ALL_TO_ALL)
+		check_spread(conf, doc, pointer, &conf->program->experts, group->count);
 	if (ops->traits.ranks_max && group->count > ops->traits.ranks_max)
 		conf_error(doc, pointer,
 			   "%s takes at most %" PRIu32 " ranks, group \"%s\" has %" PRIu32,

@@ -225,7 +225,7 @@ static uint32_t experts_pass(struct llm_stage *stage, bool back)
 	double copies = (double)(conf->micro_batch * conf->sequence) /
 			(double)(conf->context * conf->tensor) * llm->top * llm->hidden;
 	double sent = copies * conf->dispatch_bytes, returned = 2 * copies;
-	double flops = 2 * llm->top * llm_mlp(llm, llm->expert_ffn);
+	double flops = 2 * llm->top * llm_mlp(llm, llm->expert_ffn) * stage->load;
 	double shared = (double)conf->expert_tensor;
 	uint32_t node;
 

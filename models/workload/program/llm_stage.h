@@ -42,6 +42,7 @@ struct llm_stage {
 	struct program_role *role;
 	uint32_t number;
 	uint32_t experts_data;    /* replicas of an expert */
+	double load;              /* tokens that its experts get, as a multiple of the mean */
 	double rate;              /* operations per second of all ranks that share a micro-batch */
 	uint32_t seat[LLM_SEATS]; /* LLM_NONE: it does not take part */
 	uint32_t place, first, end; /* of the chunk that is listed: virtual stage, layers */

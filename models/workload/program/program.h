@@ -25,6 +25,7 @@
 
 #include "base/types.h"
 #include "workload/program/program_pipeline.h"
+#include "workload/program/tokens.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -124,7 +125,9 @@ struct program {
 	struct program_seat *seats;
 	size_t seat_count, seat_capacity;
 	uint32_t *first_seat;
-	char *note; /* what its reader has left out; NULL = nothing; owned */
+	struct token_experts experts; /* of a language model; none: one a rank */
+	bool pipelined;               /* messages without names are between stages of a pipeline */
+	char *note;                   /* what its reader has left out; NULL = nothing; owned */
 };
 
 /* A program of `ranks` ranks, with roles that have no nodes yet. All ranks have role 0. */

@@ -321,6 +321,7 @@ struct program *program_layers(const struct dnn *dnn, const struct program_shape
 	uint32_t *seats = xcalloc(shape->ranks, sizeof(*seats));
 	char *mistake;
 
+	program->pipelined = true;
 	for (uint32_t s = 0; s < shape->pipeline.stages; s++) {
 		add_group(program, shards ? OP_REDUCE_SCATTER : OP_ALL_REDUCE, each, s * each, 1,
 			  seats);

@@ -100,11 +100,33 @@ struct split {
 	struct grid dense, experts;
 	struct pipeline_shape pipeline;
 	double peak;
+	double *shares;  /* of tokens; owned; NULL = equal */
+	uint32_t shades; /* roles of a stage: one an expert rank if they get unlike shares */
 };
 
 static bool has_experts(const struct split *split)
 {
 	return split->llm->experts > 0;
+}
+
+static struct token_experts experts_of(const struct split *split)
+{
+	return (struct token_experts){ (uint32_t)split->llm->experts, (uint32_t)split->llm->top };
+}
+
+/* Finds out which share of tokens each rank gets. */
+static char *spread(struct split *split, const struct tokens_conf *tokens)
+{
+	struct token_experts experts = experts_of(split);
+	char *mistake = NULL;
+
+	split->shades = 1;
+	if (!has_experts(split) || split->conf.expert == 1)
+		return NULL;
+	split->shares = token_shares(tokens, &experts, (uint32_t)split->conf.expert, &mistake);
+	if (split->shares)
+		split->shades = (uint32_t)split->conf.expert;
+	return mistake;
 }
 
 static char *check_experts(struct split *split)
@@ -254,11 +276,11 @@ static void find_seats(const struct split *split, struct llm_stage *stage)
 
 /* --- groups --- */
 
-static void add_message(struct program *program, uint32_t from, uint32_t from_seat, uint32_t to,
-			uint32_t to_seat)
+static void add_message(struct program *program, const char *name, uint32_t from,
+			uint32_t from_seat, uint32_t to, uint32_t to_seat)
 {
 	uint32_t group =
-		program_add_group(program, OP_MESSAGE, NULL, 2, (const uint32_t[]){ from, to });
+		program_add_group(program, OP_MESSAGE, name, 2, (const uint32_t[]){ from, to });
 
 	program_sit(program, group, 0, from_seat);
 	program_sit(program, group, 1, to_seat);
@@ -277,9 +299,9 @@ static void add_messages(struct program *program, const struct split *split,
 	before = (stage + split->pipeline.stages - 1) % split->pipeline.stages;
 	at[GRID_PIPELINE] = before;
 	other = grid_rank(&split->dense, at);
-	add_message(program, other, stages[before].seat[LLM_TO_NEXT], rank,
+	add_message(program, NULL, other, stages[before].seat[LLM_TO_NEXT], rank,
 		    stages[stage].seat[LLM_FROM_BEFORE]);
-	add_message(program, rank, stages[stage].seat[LLM_TO_BEFORE], other,
+	add_message(program, NULL, rank, stages[stage].seat[LLM_TO_BEFORE], other,
 		    stages[before].seat[LLM_FROM_NEXT]);
 }
 
@@ -291,8 +313,8 @@ static void add_context_message(struct program *program, const struct split *spl
 
 	grid_at(&split->dense, rank, at);
 	at[GRID_CONTEXT] = (at[GRID_CONTEXT] + 1) % split->dense.size[GRID_CONTEXT];
-	add_message(program, rank, stage->seat[LLM_CONTEXT_TO], grid_rank(&split->dense, at),
-		    stage->seat[LLM_CONTEXT_FROM]);
+	add_message(program, "context", rank, stage->seat[LLM_CONTEXT_TO],
+		    grid_rank(&split->dense, at), stage->seat[LLM_CONTEXT_FROM]);
 }
 
 #define TENSOR  GRID_ONLY(GRID_TENSOR)
@@ -359,11 +381,11 @@ static void add_groups(struct program *program, const struct split *split,
 
 		add_collectives(program, split, stage, true);
 		for (uint32_t r = 0; r < program->ranks; r++)
-			if (program->role_of[r] == p)
+			if (program->role_of[r] / split->shades == p)
 				add_messages(program, split, stages, r);
 		add_collectives(program, split, stage, false);
 		for (uint32_t r = 0; r < program->ranks; r++) {
-			if (program->role_of[r] != p)
+			if (program->role_of[r] / split->shades != p)
 				continue;
 			if (stage->seat[LLM_CONTEXT_TO] != LLM_NONE)
 				add_context_message(program, split, stage, r);
@@ -375,16 +397,19 @@ static void add_groups(struct program *program, const struct split *split,
 
 /* --- the program --- */
 
-static struct llm_stage stage_of(const struct split *split, struct program *program, uint32_t p)
+/* The stage of rank `shade` of expert groups. */
+static struct llm_stage stage_of(const struct split *split, struct program *program, uint32_t p,
+				 uint32_t shade)
 {
 	const struct llm_conf *conf = &split->conf;
 	struct llm_stage stage = {
 		.llm = split->llm,
 		.conf = conf,
 		.pipeline = split->pipeline,
-		.role = &program->roles[p],
+		.role = &program->roles[p * split->shades + shade],
 		.number = p,
 		.experts_data = split->experts.size[GRID_DATA],
+		.load = token_load(split->shares, split->shades, shade),
 		.rate = (double)(conf->tensor * conf->context) * conf->utilisation * split->peak,
 	};
 
@@ -392,29 +417,53 @@ static struct llm_stage stage_of(const struct split *split, struct program *prog
 	return stage;
 }
 
-struct program *program_llm(const struct llm_conf *conf, const char *gpu, char **mistake)
+static uint32_t stage_at(const struct split *split, uint32_t rank)
+{
+	uint32_t at[GRID_DIMS];
+
+	grid_at(&split->dense, rank, at);
+	return at[GRID_PIPELINE];
+}
+
+static uint32_t role_of(const struct split *split, uint32_t rank)
+{
+	uint32_t at[GRID_DIMS], stage = stage_at(split, rank);
+
+	if (split->shades == 1)
+		return stage;
+	grid_at(&split->experts, rank, at);
+	return stage * split->shades + at[GRID_EXPERT];
+}
+
+struct program *program_llm(const struct llm_conf *conf, const struct tokens_conf *tokens,
+			    const char *gpu, char **mistake)
 {
 	struct split split;
 	struct program *program;
 	struct llm_stage *stages;
-	uint32_t ranks, at[GRID_DIMS];
+	uint32_t ranks;
 
 	*mistake = split_model(&split, conf, gpu);
+	if (!*mistake)
+		*mistake = spread(&split, tokens);
 	if (*mistake)
 		return NULL;
 	ranks = (uint32_t)(conf->tensor * conf->context * conf->data * conf->pipeline);
-	program = program_new(ranks, split.pipeline.stages);
+	program = program_new(ranks, (size_t)split.pipeline.stages * split.shades);
+	program->experts = experts_of(&split);
+	program->pipelined = true;
 	stages = xcalloc(split.pipeline.stages, sizeof(*stages));
 	for (uint32_t r = 0; r < ranks; r++) {
-		grid_at(&split.dense, r, at);
-		program->role_of[r] = at[GRID_PIPELINE];
+		program->role_of[r] = role_of(&split, r);
 	}
-	for (uint32_t p = 0; p < split.pipeline.stages; p++) {
-		stages[p] = stage_of(&split, program, p);
-		llm_stage_list(&stages[p]);
-	}
+	for (uint32_t p = 0; p < split.pipeline.stages; p++)
+		for (uint32_t shade = 0; shade < split.shades; shade++) {
+			stages[p] = stage_of(&split, program, p, shade);
+			llm_stage_list(&stages[p]);
+		}
 	add_groups(program, &split, stages);
 	free(stages);
+	free(split.shares);
 	*mistake = program_finish(program);
 	SIM_BUG_ON(*mistake);
 	return program;

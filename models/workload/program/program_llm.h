@@ -47,7 +47,9 @@ enum context_exchange { CONTEXT_RING, CONTEXT_ALL_GATHER };
 extern const struct conf_table llm_table;
 
 /* Makes the program, finished. NULL and *mistake (caller frees) if the numbers do not go together
- * or the GPU's peak is not known. */
-struct program *program_llm(const struct llm_conf *conf, const char *gpu, char **mistake);
+ * or the GPU's peak is not known. Ranks of an expert group have roles of their own if tokens spread
+ * unevenly. */
+struct program *program_llm(const struct llm_conf *conf, const struct tokens_conf *tokens,
+			    const char *gpu, char **mistake);
 
 #endif
