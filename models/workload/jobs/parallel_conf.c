@@ -313,7 +313,8 @@ static bool program_uses(const struct job_group_conf *conf, unsigned scheme)
 	for (size_t g = 0; g < conf->program->group_count; g++) {
 		const struct program_group *group = &conf->program->groups[g];
 
-		if (group->op < OP_ALL_TO_ALL && job_group_scheme_of(conf, group) == scheme &&
+		if (group->op < OP_ALL_TO_ALL && group->count > 1 &&
+		    job_group_scheme_of(conf, group) == scheme &&
 		    job_group_place(conf, group, conf->machine_gpus) != PLACE_SWITCH)
 			return true;
 	}
