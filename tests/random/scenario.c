@@ -1095,7 +1095,7 @@ static void put_llm(void)
 	put(", { 'name': 'llm', 'gpu': 'h100'");
 	put_tokens();
 	rng = &programs;
-	put(", 'all_reduce': '%s'", one_of(gpus                  ? gpus_share ? "ring" : "nvls|ring"
+	put(", 'all_reduce': '%s'", one_of(gpus                  ? no_switch ? "ring" : "nvls|ring"
 					   : own_memory || lossy ? "ring"
 								 : "ring|switchml|sharp|ps"));
 	put(", 'iterations': 2, 'gradient_scale': 1e-6, 'compute_scale': 1e-3");
