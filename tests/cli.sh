@@ -762,6 +762,15 @@ ends 6 init
 says err 'scenario.json: it exists already'
 says scenario.json '^mine$'
 ends 6 init no/folder/x.json
+for kind in h100-rail gb200 dgx-a100-ib tofino-100g; do # each runs in seconds, without a warning
+	ends 0 init --kind $kind $kind.json
+	ends 0 check --strict $kind.json
+	ends 0 run $kind.json
+	says out '^by-|^llama'
+	silent err
+done
+ends 2 init --kind h100-rails x.json
+says err 'there is no kind of cluster "h100-rails" \(did you mean "h100-rail"\?\); there are h100-rail, gb200'
 ends 0 init other.json
 [[ -s other.json ]] || fail "init: no other.json"
 

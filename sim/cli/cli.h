@@ -45,6 +45,9 @@ struct cli {
 
 	/* options of single verbs; `sweep` serves all verbs of sweeps */
 	struct {
+		const char *kind;
+	} init;
+	struct {
 		struct time_span events, timeline;
 		bool why, force;
 		long threads; /* number of threads; 0 if not given */

@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 static const struct verb verbs[] = {
-	{ "init", "init [FILE]", "write a scenario to start from, with comments (scenario.json)",
-	  NULL, 1, verb_init },
+	{ "init", "init [FILE] [--kind KIND]",
+	  "write a scenario to start from, with comments (scenario.json)", NULL, 1, verb_init },
 	{ "run",
 	  "run SCENARIO... [--out DIR [--force] [--why] [--timeline FROM..TO] "
 	  "[--events FROM..TO]] [--seed N] [--set /pointer=value] "

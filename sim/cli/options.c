@@ -39,6 +39,8 @@ struct option_row {
 #define SPAN(field)  TAKE_SPAN, offsetof(struct cli, field)
 
 static const struct option_row rows[] = {
+	{ "kind", "KIND", "init", TEXT(init.kind),
+	  "a cluster of today: h100-rail, gb200, dgx-a100-ib, tofino-100g" },
 	{ "out", "DIR", "run", PATH(out),
 	  "write results there; several scenarios get numbered folders" },
 	{ "out", "DIR", "plot", PATH(out),
