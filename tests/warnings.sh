@@ -231,7 +231,7 @@ warned jobs.json 'has no effect: the layers say how long' "${mix[@]}" --set /job
 not_warned jobs.json --set '/failures={"events":[{"fails":"switches","at":"1ms"}],"controller_delay":"2ms"}' --set /jobs/0/fallback=ring
 stages=(--set /jobs/0/overlap=layers --set '/jobs/0/pipeline={"stages":2,"activations":"1MB"}' --set /jobs/0/workers=2
 	--set '/jobs/0/model={"layers":[{"gradient":"1MB"},{"gradient":"1MB"}]}' --set /jobs/0/all_reduce=ps)
-warned jobs.json 'has no effect: stages of a pipeline have none' "${stages[@]}" --set /jobs/0/servers=2
+warned jobs.json 'has no effect: stages have theirs on hosts of their workers' "${stages[@]}" --set /jobs/0/servers=2
 not_warned jobs.json "${stages[@]}"
 sharded=(--set /jobs/0/workers=2 --set /jobs/0/overlap=layers --set /jobs/0/sharding=full --set /jobs/0/all_reduce=ps)
 warned jobs.json 'has no effect: the scheme of "reduce_scatter" has none' "${sharded[@]}" --set /jobs/0/reduce_scatter=shards \
