@@ -213,6 +213,8 @@ static struct exchange of_program(const struct basis *basis, const struct job_gr
 		uint32_t gpus = machine_gpus(&basis->scenario->machine);
 		double ranks = part->count, sent = job_group_sent(group, part, gpus);
 
+		if (sent <= 0) /* the group is inside a machine */
+			continue;
 		sum.bytes += sent / group->program->ranks;
 		if (ops->payload) /* up and down a tree */
 			sum.hops += 2 * ceil((double)part->bytes / ops->payload(conf)) *
