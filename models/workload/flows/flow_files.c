@@ -18,11 +18,11 @@
 
 #include "base/input.h"
 #include "base/mem.h"
+#include "base/mistake.h"
 #include "base/units.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,14 +74,11 @@ static bool wrong(struct reader *reader, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 static bool wrong(struct reader *reader, const char *fmt, ...)
 {
-	char text[256];
 	va_list args;
 
 	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
+	mistake_keep(reader->error, reader->path, reader->line, fmt, args);
 	va_end(args);
-	if (!*reader->error)
-		*reader->error = xasprintf("%s:%u: %s", reader->path, reader->line, text);
 	return false;
 }
 

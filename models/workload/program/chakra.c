@@ -19,13 +19,13 @@
 
 #include "base/input.h"
 #include "base/mem.h"
+#include "base/mistake.h"
 #include "base/units.h"
 #include "workload/program/chakra_parts.h"
 #include "workload/program/program_graph.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,14 +60,11 @@ static void complain(struct reader *reader, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 static void complain(struct reader *reader, const char *fmt, ...)
 {
-	char text[512];
 	va_list args;
 
 	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
+	mistake_keep(&reader->mistake, reader->path, -1, fmt, args);
 	va_end(args);
-	if (!reader->mistake)
-		reader->mistake = xasprintf("%s: %s", reader->path, text);
 }
 
 /* --- files --- */
@@ -79,14 +76,11 @@ const char *const et_number_names[ET_NUMBERS] = {
 
 void et_complain(struct et_file *file, const char *fmt, ...)
 {
-	char text[512];
 	va_list args;
 
 	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
+	mistake_keep(&file->mistake, NULL, -1, fmt, args);
 	va_end(args);
-	if (!file->mistake)
-		file->mistake = xstrdup(text);
 }
 
 void et_clear(struct et_node *node)

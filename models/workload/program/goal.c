@@ -20,11 +20,11 @@
 #include "base/hash.h"
 #include "base/input.h"
 #include "base/mem.h"
+#include "base/mistake.h"
 #include "base/units.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,14 +55,11 @@ static void complain(struct reader *reader, uint32_t line, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 static void complain(struct reader *reader, uint32_t line, const char *fmt, ...)
 {
-	char text[2 * TOKEN_MAX];
 	va_list args;
 
 	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
+	mistake_keep(&reader->mistake, reader->path, line, fmt, args);
 	va_end(args);
-	if (!reader->mistake)
-		reader->mistake = xasprintf("%s:%" PRIu32 ": %s", reader->path, line, text);
 	reader->token[0] = '\0';
 }
 

@@ -34,12 +34,12 @@
 
 #include "base/input.h"
 #include "base/mem.h"
+#include "base/mistake.h"
 #include "base/units.h"
 #include "workload/program/program_graph.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,14 +122,11 @@ static void complain(struct reader *reader, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 static void complain(struct reader *reader, const char *fmt, ...)
 {
-	char text[512];
 	va_list args;
 
 	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
+	mistake_keep(&reader->mistake, reader->path, reader->line, fmt, args);
 	va_end(args);
-	if (!reader->mistake)
-		reader->mistake = xasprintf("%s:%" PRIu32 ": %s", reader->path, reader->line, text);
 }
 
 /* --- words and numbers --- */
