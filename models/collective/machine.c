@@ -8,9 +8,14 @@
 
 #include <stdlib.h>
 
-const char *const inside_names[] = {
-	[INSIDE_SCATTER] = "scatter", [INSIDE_MASTER] = "master", [INSIDE_RING] = "ring", NULL
-};
+const char *const inside_names[] = { [INSIDE_SCATTER] = "scatter",
+				     [INSIDE_MASTER] = "master",
+				     [INSIDE_RING] = "ring",
+				     [INSIDE_NVLS] = "nvls",
+				     NULL };
+
+/* In a timer's key (transport/keys.h), the lane stands above the machine's number. */
+#define LANE_SHIFT 22
 
 /* The work of the GPUs on a chunk before or after the scheme, whose tensors are these chunks. */
 struct stage {
@@ -20,6 +25,15 @@ struct stage {
 	uint64_t chunk;
 	bytes size;
 	struct collective_hint hint;
+};
+
+/* Stages that are done one after the other. */
+struct lane {
+	struct machine *machine;
+	struct stage *stages; /* ring: the first is under way, the others wait */
+	uint64_t mask, first, end;
+	sim_time free_at;   /* when the links are free of the last stage */
+	struct timer timer; /* end of the first stage */
 };
 
 struct machine {
@@ -34,10 +48,9 @@ struct machine {
 	uint64_t left_mask, unheld;
 	bool hinted; /* `hint` is of the next tensor */
 	struct collective_hint hint;
-	struct stage *stages; /* ring: the first is under way, the others wait */
-	uint64_t mask, first, end;
-	sim_time free_at;   /* end of the last stage */
-	struct timer timer; /* end of the first stage */
+	/* The second one is of stages after the scheme, where these do not wait for those before it
+	 * (NVLS: sums come up the links, copies go down). */
+	struct lane lanes[2];
 };
 
 /* NIC i of every machine, and their instance of the scheme. */
@@ -63,21 +76,34 @@ struct machines {
 	uint32_t *workers; /* by machine */
 };
 
-static sim_time inside_time(const struct machine_scheme *scheme, uint32_t masters, bool after,
-			    bytes size)
+static struct formula_machine gpus_of(const struct machines *machines)
 {
-	const struct gpus_conf *gpus = &scheme->conf->gpus;
-	struct formula_machine machine = { .n = scheme->gpus,
-					   .alpha = gpus->latency,
-					   .rate = gpus->rate,
-					   .shared = gpus->shared,
-					   .links = gpus_links(gpus),
-					   .masters = masters };
+	const struct gpus_conf *gpus = &machines->scheme->conf->gpus;
 
+	return (struct formula_machine){ .n = machines->scheme->gpus,
+					 .alpha = gpus->latency,
+					 .rate = gpus->rate,
+					 .shared = gpus->shared,
+					 .links = gpus_links(gpus),
+					 .masters = machines->rail_count };
+}
+
+/* How long a stage keeps the links. With NVLS that is without the latency, so that stages overlap
+ * in it; a GPU's own piece crosses its link in the other direction. */
+static sim_time inside_time(const struct machines *machines, const struct stage *stage)
+{
+	const struct machine_scheme *scheme = machines->scheme;
+	struct formula_machine machine = gpus_of(machines);
+
+	if (scheme->inside == INSIDE_NVLS) {
+		machine.alpha = 0;
+		return formula_machine_switch(&machine, stage->size,
+					      !scheme->before || !scheme->after);
+	}
 	if (scheme->inside == INSIDE_SCATTER)
-		return formula_machine_scatter(&machine, size);
-	return after ? formula_machine_broadcast(&machine, size)
-		     : formula_machine_reduce(&machine, size);
+		return formula_machine_scatter(&machine, stage->size);
+	return stage->after ? formula_machine_broadcast(&machine, stage->size)
+			    : formula_machine_reduce(&machine, stage->size);
 }
 
 static bool begins_tensor(const struct machines *machines, uint64_t chunk)
@@ -89,7 +115,7 @@ static sim_time time_of(const struct machines *machines, const struct stage *sta
 {
 	const struct machine_scheme *scheme = machines->scheme;
 	unsigned __int128 bits = (unsigned __int128)stage->size * 8 * PS_PER_S;
-	sim_time time = inside_time(scheme, machines->rail_count, stage->after, stage->size);
+	sim_time time = inside_time(machines, stage);
 
 	if (!stage->after && begins_tensor(machines, stage->chunk))
 		time += scheme->launch;
@@ -101,16 +127,18 @@ static sim_time time_of(const struct machines *machines, const struct stage *sta
 static void add_stage(struct machine *machine, struct stage stage)
 {
 	const struct machine_scheme *scheme = machine->machines->scheme;
+	bool nvls = scheme->inside == INSIDE_NVLS;
+	struct lane *lane = &machine->lanes[nvls && stage.after];
 	sim_time now = scheme->sim->now;
 
-	machine->free_at = (machine->free_at > now ? machine->free_at : now) +
-			   time_of(machine->machines, &stage);
-	stage.due = machine->free_at;
-	machine->stages = ring_reserve(machine->stages, &machine->mask, machine->first,
-				       machine->end, sizeof(*machine->stages));
-	machine->stages[machine->end & machine->mask] = stage;
-	if (machine->end++ == machine->first)
-		timer_set(scheme->sim, &machine->timer, stage.due);
+	lane->free_at =
+		(lane->free_at > now ? lane->free_at : now) + time_of(machine->machines, &stage);
+	stage.due = lane->free_at + (nvls ? scheme->conf->gpus.latency : 0);
+	lane->stages = ring_reserve(lane->stages, &lane->mask, lane->first, lane->end,
+				    sizeof(*lane->stages));
+	lane->stages[lane->end & lane->mask] = stage;
+	if (lane->end++ == lane->first)
+		timer_set(scheme->sim, &lane->timer, stage.due);
 }
 
 static const struct collective_ops *inner_ops(const struct machines *machines)
@@ -175,17 +203,16 @@ static void between(struct machine *machine, const struct stage *stage)
 
 static void on_due(struct sim *sim, uint32_t entity, void *owner)
 {
-	struct machine *machine = owner;
-	struct stage stage = machine->stages[machine->first++ & machine->mask];
+	struct lane *lane = owner;
+	struct stage stage = lane->stages[lane->first++ & lane->mask];
 
 	(void)entity;
-	if (machine->first < machine->end)
-		timer_set(sim, &machine->timer,
-			  machine->stages[machine->first & machine->mask].due);
+	if (lane->first < lane->end)
+		timer_set(sim, &lane->timer, lane->stages[lane->first & lane->mask].due);
 	if (stage.after)
-		holds(machine, stage.chunk);
+		holds(lane->machine, stage.chunk);
 	else
-		between(machine, &stage);
+		between(lane->machine, &stage);
 }
 
 /* A machine holds the sum of a rail's part of a chunk. */
@@ -203,8 +230,10 @@ static void on_done(void *owner, uint32_t number, uint64_t chunk)
 static void free_machines(struct machines *machines)
 {
 	for (uint32_t m = 0; m < machines->count; m++) {
-		timer_close(machines->scheme->sim, &machines->machine[m].timer);
-		free(machines->machine[m].stages);
+		for (unsigned i = 0; i < 2; i++) {
+			timer_close(machines->scheme->sim, &machines->machine[m].lanes[i].timer);
+			free(machines->machine[m].lanes[i].stages);
+		}
 		free(machines->machine[m].missing);
 		free(machines->machine[m].left);
 	}
@@ -255,9 +284,13 @@ static void open_machines(struct machines *machines)
 		*machine = (struct machine){ .machines = machines,
 					     .number = m,
 					     .workers = &machines->workers[m * each] };
-		timer_open(machines->scheme->sim, &machine->timer, SIM_TIMER,
-			   timer_key_of_job(TIMER_MACHINE, machines->job.number, m), on_due,
-			   machine);
+		for (uint32_t i = 0; i < 2; i++) {
+			machine->lanes[i].machine = machine;
+			timer_open(machines->scheme->sim, &machine->lanes[i].timer, SIM_TIMER,
+				   timer_key_of_job(TIMER_MACHINE, machines->job.number,
+						    m | i << LANE_SHIFT),
+				   on_due, &machine->lanes[i]);
+		}
 	}
 	for (uint32_t w = 0; w < workers; w++) {
 		struct machine *machine = &machines->machine[machines->of[w]];

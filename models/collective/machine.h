@@ -9,13 +9,16 @@
  *   scatter  reduce-scatter, then the scheme for all pieces of a machine together, then all-gather
  *            (the paper's PR with a ring, PN with NetReduce)
  *   master   reduce to one GPU, then the scheme for its sum, then broadcast (TA with a ring)
+ *   nvls     as scatter, but the switch among the GPUs adds up and copies: NCCL's NVLS over several
+ *            machines, with SHARP between them
  *   ring     all GPUs are ranks of one ring (FR); done by schedule.h, not by this file
  *
  * A worker of a job is a machine whose GPUs all compute alike, or, with `machines` of struct
  * collective_job, a GPU; then a machine begins when all of its GPUs have handed a tensor over, and
  * equally many GPUs, with equally many NICs, work on each machine. A stage takes the time of
  * formulas.h, over the links among the GPUs, which no other job uses. A machine does one stage at a
- * time, as in the paper's model. With `chunk`, stages and scheme overlap: a tensor is cut into
+ * time, as in the paper's model; with nvls sums and copies take the links' two directions beside
+ * each other. With `chunk`, stages and scheme overlap: a tensor is cut into
  * equal chunks of at most so many bytes, and each passes on by itself, as in NCCL (its buffers
  * bound how many are under way; ours do not). A reduce-scatter has only the stage before, an
  * all-gather only the one after.
@@ -35,7 +38,7 @@
 #include "collective/schemes.h"
 #include "topo/topology.h"
 
-enum inside { INSIDE_SCATTER, INSIDE_MASTER, INSIDE_RING };
+enum inside { INSIDE_SCATTER, INSIDE_MASTER, INSIDE_RING, INSIDE_NVLS };
 
 extern const char *const inside_names[]; /* for ENUM rows */
 

@@ -251,12 +251,31 @@ Test(machine, stages_overlap)
 	}
 }
 
+/* NVLS inside machines: sums and copies take the links' two directions, (n + 1) / n S / B each. In
+ * c chunks, an all-reduce of a machine alone takes that and one chunk more, and two latencies;
+ * where the scheme between machines is slower, it takes t2 and a chunk's two stages. */
+Test(machine, sums_in_the_switch_of_a_machine)
+{
+	static const char *const gpus = "'count': 8, 'latency': '3us', 'rate': '20GBps'",
+				 *const slow = "'count': 8, 'latency': '3us', 'rate': '1GBps'",
+				 *const tensor = "{ 'gradient': '40MB' }",
+				 *const parts = "'all_reduce': 'ring', 'inside': 'nvls', "
+						"'inside_chunk': '4MB'";
+	double t1 = 9 / 8. * 40e6, t2 = 2 * 3 / 4. * 40e6 * 8 / DATA_RATE + 6e-6, ratio;
+
+	ratio = time_of(parts, gpus, tensor) / (t2 + 2 * t1 / 20e9 / 10 + 6e-6);
+	cr_expect_float_eq(ratio, 1, 0.05, "the network is slower: %.4f", ratio);
+	ratio = time_of(parts, slow, tensor) / (t1 / 1e9 * 11 / 10 + t2 / 10 + 6e-6);
+	cr_expect_float_eq(ratio, 1, 0.02, "links are slower: %.4f", ratio);
+}
+
 /* Any scheme, tensors of less than a chunk and of many: every sum is right, of every tensor once.
  */
 Test(machine, sums_of_chunks)
 {
 	for (unsigned s = 0; all_reduce_ops(s); s++)
-		for (unsigned master = 0; master < 2; master++) {
+		for (unsigned inside = 0; inside < 3; inside++) {
+			static const char *const insides[] = { "scatter", "master", "nvls" };
 			struct run run;
 
 			run_build(
@@ -276,7 +295,7 @@ Test(machine, sums_of_chunks)
 				"'model': "
 				"{ 'layers': [ { 'gradient': '123457B' }, { 'gradient': '1kB' }, { "
 				"'gradient': '400kB' } ] } } ] }",
-				scheme_names[s], master ? "master" : "scatter");
+				scheme_names[s], insides[inside]);
 			run_to(&run, END_ALL_DONE);
 			cr_expect_gt(run.s->checks.exact_checked, 0);
 			cr_expect_eq(jobs_report(run.s->jobs)->finished, 1);

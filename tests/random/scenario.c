@@ -269,8 +269,9 @@ static void put_inside(unsigned scheme)
 
 	rng = &later;
 	if (gpus) {
-		inside = one_of(scheme_ops(scheme)->traits.ranks_max ? "scatter|master|ring"
-								     : "scatter|master");
+		inside = one_of(no_switch ? "scatter|master" : "scatter|master|nvls");
+		if (scheme_ops(scheme)->traits.ranks_max && chance(40))
+			inside = "ring";
 		put(", 'inside': '%s'", inside);
 	}
 	if (gpus && strcmp(inside, "ring") && chance(40))

@@ -202,13 +202,14 @@ static const struct conf_row group_rows[] = {
 		"inside", struct job_group_conf, inside, "scatter", inside_names,
 		"What the GPUs of a machine do (topology.host.gpus). scatter: reduce-scatter, the "
 		"scheme between machines, all-gather (parallel rings, parallel NetReduce); "
-		"master: reduce to one of them for each NIC, the scheme, broadcast; ring: all of "
-		"them are "
-		"ranks of one ring, halving-doubling or tree.",
+		"master: reduce to one of them for each NIC, the scheme, broadcast; nvls: as "
+		"scatter, "
+		"but the switch among them adds up and copies; ring: all of them are ranks of one "
+		"ring, halving-doubling or tree.",
 		"NetReduce section 3.4"),
 	CONF_BYTES("inside_chunk", struct job_group_conf, inside_chunk, CONF_OPTIONAL, 1024,
 		   UINT64_C(1) << 40,
-		   "With inside scatter or master: tensors pass through the stages in equal parts "
+		   "Unless inside is ring: tensors pass through the stages in equal parts "
 		   "of at "
 		   "most so many bytes, which overlap, as NCCL's chunks do. Default: whole "
 		   "tensors, one "
@@ -438,13 +439,18 @@ static void check_inside(const struct job_group_conf *conf, struct conf_doc *doc
 
 	if (machine_gpus(machine) == 1)
 		return;
+	if (conf->inside == INSIDE_NVLS &&
+	    (machine->gpus.shared || machine->gpus.wiring != GPUS_SWITCH))
+		conf_error(doc, at,
+			   "GPUs that share one link or are joined directly (\"shared\", "
+			   "\"wiring\" of topology.host.gpus) have no switch that adds up");
 	if (conf->inside != INSIDE_RING)
 		return;
 	if (!ops->traits.ranks_max)
 		conf_error(doc, at,
 			   "\"ring\" makes each GPU a rank, which %s cannot do; allowed: "
-			   "\"scatter\" or "
-			   "\"master\"",
+			   "\"scatter\", \"master\" or "
+			   "\"nvls\"",
 			   ops->name);
 	else if (ranks > ops->traits.ranks_max)
 		conf_error(doc, at,
@@ -467,7 +473,8 @@ static void check_stages(const struct job_group_conf *conf, struct conf_doc *doc
 			   "experts or a program");
 	else if (machine_gpus(machine) > 1 && conf->inside == INSIDE_RING)
 		conf_error(doc, conf_at(doc, "%s/%s", pointer, key),
-			   "needs \"inside\": \"scatter\" or \"master\"; in a ring each GPU is a "
+			   "needs \"inside\": \"scatter\", \"master\" or \"nvls\"; in a ring each "
+			   "GPU is a "
 			   "rank");
 }
 

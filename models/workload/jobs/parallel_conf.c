@@ -398,7 +398,7 @@ static void check_place(const struct job_group_conf *conf, const struct program_
 	else if (conf->inside == INSIDE_RING)
 		conf_error(doc, conf_at(doc, "%s/inside", pointer),
 			   "\"ring\" makes each GPU a rank, which %s of group \"%s\" cannot do; "
-			   "allowed: \"scatter\" or \"master\"",
+			   "allowed: \"scatter\", \"master\" or \"nvls\"",
 			   name, group->name);
 }
 
@@ -448,7 +448,7 @@ static void check_grouped(const struct job_group_conf *conf, struct conf_doc *do
 	      is_schedule(job_group_gathers(conf), OP_ALL_GATHER)))
 		conf_error(doc, conf_at(doc, "%s/inside", pointer),
 			   "\"ring\" makes each GPU a rank, which sharding by schemes in switches "
-			   "cannot do; allowed: \"scatter\" or \"master\"");
+			   "cannot do; allowed: \"scatter\", \"master\" or \"nvls\"");
 	if (machine_gpus(machine) > 1 && job_group_reduces(conf) == SCHEME_nvls &&
 	    job_group_max_workers(conf) > 1)
 		conf_error(doc, conf_at(doc, "%s/all_reduce", pointer),
