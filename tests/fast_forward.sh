@@ -8,7 +8,7 @@ source "${SRC:?source directory}/tests/lib/shell.sh"
 in_a_folder_of_its_own
 RANDOM=${1:-11}
 number=${2:-$(sample 36 108)} # of scenarios
-schemes=(switchml panama switchml_star ring halving_doubling esa atp netreduce ring_roce
+schemes=(switchml panama switchml_star ring halving_doubling esa atp netreduce sharp ring_roce
 	halving_doubling_roce ps ps_roce)
 (($# < 3)) || schemes=("${@:3}")
 
@@ -43,6 +43,12 @@ settings() {
 		settings+=$one
 		one_of '' '' ',"servers":2'
 		members+=$one
+		;;
+	sharp)
+		one_of '"window":"40kB"' '"window":"100kB"' '"window":"256kB"' '"window":"1MB"'
+		settings=$one
+		one_of '' '' ',"results":"hop"' ',"trees":1,"lock":"operation"' ',"elements_per_packet":64' ',"threshold":"1MB"'
+		settings+=$one
 		;;
 	netreduce)
 		one_of '"message":40' '"message":100' '"message":170' '"message":17'

@@ -325,7 +325,10 @@ static void sharp_close(void *self)
 			      .flags = { "ack", "ask" },                                           \
 			      .deliver = sharp_at_host,                                            \
 			      .at_switch = sharp_at_switch,                                        \
-			      .about = ina_about },                                                \
+			      .about = ina_about,                                                  \
+			      .stream = sharp_stream,                                              \
+			      .repeat = sharp_repeat_packet,                                       \
+			      .repeats_own = true },                                               \
 		.pull = sharp_pull,                                                                \
 		.bypass = { .switches_wait = true },                                               \
 		.root = "sharp root",                                                              \
@@ -335,6 +338,8 @@ static void sharp_close(void *self)
 		.begin = sharp_begin,                                                              \
 		.end = sharp_end,                                                                  \
 		.waits = sharp_waits,                                                              \
+		.period = sharp_period,                                                            \
+		.repeat = sharp_repeat_job,                                                        \
 		__VA_ARGS__                                                                        \
 	}
 
@@ -405,6 +410,7 @@ const struct collective_ops sharp_collective = {
 	.withdraw = ina_withdraw,
 	.traits.tolerance = { .one_switch = 0.02, .tiers = 0.02, .together = 0.05 },
 	.memory = ina_memory,
+	.repeat = sharp_repeat,
 	.reduce_scatter = &reduce_scatter,
 	.all_gather = &all_gather,
 };

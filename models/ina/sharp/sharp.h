@@ -4,6 +4,7 @@
  *   sharp_manager.c  allots OSTs, trees and locks
  *   sharp_switch.c   aggregation nodes: sums up, results down, hop by hop
  *   sharp_worker.c   hosts: operations, windows
+ *   sharp_repeat.c   the state, for runs that repeat themselves
  *
  * A hop is reliable and in order. Chunk numbers serve as sequence numbers in both directions. Each
  * packet up tells the parent which results the sender has, and which of these it no longer needs.
@@ -27,7 +28,8 @@ enum {
 #define SHARP_ACK_CHUNK UINT32_MAX /* `chunk` of an acknowledgement; no chunk has this number */
 /* `tag` of the last chunk of a tensor, or of those sent again: each hop asks the next one to
  * acknowledge it. */
-#define SHARP_END 1
+#define SHARP_END  1
+#define SHARP_NONE UINT64_MAX
 
 /* Bits 23 and 22 of the number in a timer's key (transport/keys.h). They are 0 for hosts. */
 #define SHARP_KEY_ALARM (1u << 22) /* of a node */
@@ -62,7 +64,7 @@ struct sharp_child {
 	uint64_t received; /* contributions before this have come, in order */
 	uint64_t has;      /* the child is known to have results before this */
 	uint64_t freed;    /* the child no longer needs results before this */
-	uint64_t resend;   /* next result to retransmit; UINT64_MAX = none */
+	uint64_t resend;   /* next result to retransmit; SHARP_NONE = none */
 	uint64_t probe;    /* `sent` at a timeout not answered yet; 0 = none */
 	bool nacked;       /* the child has been told to go back */
 };
@@ -143,6 +145,7 @@ struct sharp {
 	uint64_t mask;        /* of the rings of these chunks */
 	struct sharp *behind; /* the next job in the queue for locks */
 	enum sharp_lock lock;
+	struct repeat_stream packets;      /* of chunks: base.stream is of rows */
 	uint64_t operation, operation_end; /* tensor that the lock is for, and end of its chunks */
 	uint32_t finished;                 /* ranks that have all its results */
 	struct timer timer;                /* for when the lock comes */
@@ -188,6 +191,37 @@ static inline enum timer_tag sharp_timer(const struct sharp *job)
 					       TIMER_SHARP_GATHER };
 
 	return tags[job->kind];
+}
+
+static inline bool sharp_is_root(const struct sharp_node *node)
+{
+	return node->base.place->parent == TREE_NONE;
+}
+
+static inline struct sharp_entry *sharp_sum_of(const struct sharp_node *node, uint64_t chunk)
+{
+	return &node->sums[chunk & node->job->mask];
+}
+
+static inline struct sharp_entry *sharp_result_of(const struct sharp_node *node, uint64_t chunk)
+{
+	return &node->results[chunk & node->job->mask];
+}
+
+/* The first chunk from this one on that the node sends up. */
+static inline uint64_t sharp_up_from(const struct sharp_node *node, uint64_t chunk)
+{
+	return node->job->kind == SHARP_ALL_GATHER
+		       ? chunk + node->below[chunk % sharp_ranks(node->job)]
+		       : chunk;
+}
+
+/* The first chunk from this one on that comes down to the node. */
+static inline uint64_t sharp_down_from(const struct sharp_node *node, uint64_t chunk)
+{
+	return node->job->kind == SHARP_REDUCE_SCATTER
+		       ? chunk + node->below[chunk % sharp_ranks(node->job)]
+		       : chunk;
 }
 
 /* How far a counter advances before an acknowledgement is sent just to tell it. */
@@ -240,6 +274,14 @@ void sharp_nodes_begin(struct sharp *job);
 void sharp_nodes_end(struct sharp *job);
 void sharp_at_node(struct sharp_node *node, uint32_t back, const struct packet *packet,
 		   struct switch_actions *actions);
+
+/* --- sharp_repeat.c: for ina_ops, struct protocol_ops and struct collective_ops --- */
+
+uint64_t sharp_period(const void *job);
+void sharp_repeat_job(void *job, struct repeat *repeat);
+const struct repeat_stream *sharp_stream(const void *scheme, const struct packet *packet);
+void sharp_repeat_packet(void *scheme, struct repeat *repeat, struct packet *packet);
+void sharp_repeat(void *scheme, struct repeat *repeat);
 
 /* --- sharp_worker.c --- */
 

@@ -7,8 +7,6 @@
 
 #include <stdlib.h>
 
-#define NONE UINT64_MAX
-
 static struct network *net_of(const struct sharp_node *node)
 {
 	return &node->job->base.scheme->env.topo->net;
@@ -19,41 +17,10 @@ static sim_time sharp_now_of(const struct sharp_node *node)
 	return node->job->base.scheme->env.sim->now;
 }
 
-static bool is_root(const struct sharp_node *node)
-{
-	return node->base.place->parent == TREE_NONE;
-}
-
-static struct sharp_entry *sharp_sum_of(const struct sharp_node *node, uint64_t chunk)
-{
-	return &node->sums[chunk & node->job->mask];
-}
-
-static struct sharp_entry *result_of(const struct sharp_node *node, uint64_t chunk)
-{
-	return &node->results[chunk & node->job->mask];
-}
-
 /* The node has room for contributions before this. */
 static uint64_t sharp_room(const struct sharp_node *node)
 {
-	return (is_root(node) ? node->down_freed : node->freed) + node->job->size;
-}
-
-/* The first chunk from this one on that the node sends up. */
-static uint64_t up_from(const struct sharp_node *node, uint64_t chunk)
-{
-	return node->job->kind == SHARP_ALL_GATHER
-		       ? chunk + node->below[chunk % sharp_ranks(node->job)]
-		       : chunk;
-}
-
-/* The first chunk from this one on that comes down to the node. */
-static uint64_t down_from(const struct sharp_node *node, uint64_t chunk)
-{
-	return node->job->kind == SHARP_REDUCE_SCATTER
-		       ? chunk + node->below[chunk % sharp_ranks(node->job)]
-		       : chunk;
+	return (sharp_is_root(node) ? node->down_freed : node->freed) + node->job->size;
 }
 
 /* The next chunk after this one that the same child sends. */
@@ -82,7 +49,7 @@ static uint64_t lesser(uint64_t a, uint64_t b)
 /* Whether a sum waits for room at the parent. */
 static bool is_blocked(const struct sharp_node *node)
 {
-	return !is_root(node) && node->next < node->complete && node->next >= node->limit;
+	return !sharp_is_root(node) && node->next < node->complete && node->next >= node->limit;
 }
 
 /* Whether a result waits for room at a child. */
@@ -192,7 +159,7 @@ static void tell_news_down(struct sharp_node *node, struct switch_actions *actio
 	struct packet packet;
 
 	if (sharp_room(node) < node->told + news &&
-	    (is_root(node) || node->complete < node->told_complete + news))
+	    (sharp_is_root(node) || node->complete < node->told_complete + news))
 		return;
 	sharp_switch_fill(node, &packet, SHARP_ACK_CHUNK, SHARP_ACK | PACKET_RESULT);
 	tell_children(node, &packet, true);
@@ -231,7 +198,7 @@ static void sharp_send_sum(struct sharp_node *node)
 		packet.flags |= PACKET_RETRANSMIT;
 		node->job->base.stats.retransmissions++;
 	}
-	node->next = up_from(node, node->next + 1);
+	node->next = sharp_up_from(node, node->next + 1);
 	if (node->timed_out || node->next >= lesser(node->limit, node->freed + node->job->size) ||
 	    node->next >= node->told)
 		packet.flags |= SHARP_ASK; /* the next sum may have to wait for room */
@@ -244,7 +211,7 @@ static void sharp_send_sum(struct sharp_node *node)
 
 static void sharp_send_result(struct sharp_node *node)
 {
-	const struct sharp_entry *result = result_of(node, node->sent);
+	const struct sharp_entry *result = sharp_result_of(node, node->sent);
 	bool to_all = node->job->kind != SHARP_REDUCE_SCATTER;
 	uint64_t chunk = node->sent;
 	struct packet packet;
@@ -254,7 +221,7 @@ static void sharp_send_result(struct sharp_node *node)
 	packet.flags |= PACKET_RESULT;
 	if (node->down_freed == node->sent)
 		progress(node);
-	node->sent = down_from(node, chunk + 1);
+	node->sent = sharp_down_from(node, chunk + 1);
 	if (node->sent >= node->down_limit)
 		packet.flags |= SHARP_ASK; /* the next result may have to wait for room */
 	tell_children(node, &packet, to_all);
@@ -272,16 +239,16 @@ static void sharp_send_again(struct sharp_node *node)
 	const struct sharp_entry *result;
 	struct packet packet;
 
-	while (child->resend == NONE)
+	while (child->resend == SHARP_NONE)
 		child++;
-	result = result_of(node, child->resend);
+	result = sharp_result_of(node, child->resend);
 	fill_chunk(node, &packet, child->resend, result);
 	packet.flags |= PACKET_RESULT | PACKET_RETRANSMIT;
 	node->base.memory->stats.repairs++;
 	child->resend = down_after(node, child->resend);
 	if (child->resend >= node->sent || child->probe) { /* a probe is one result */
 		packet.flags |= SHARP_ASK;
-		child->resend = NONE;
+		child->resend = SHARP_NONE;
 		node->resending--;
 	}
 	sharp_tell(&packet, child->received, sharp_room(node));
@@ -291,7 +258,7 @@ static void sharp_send_again(struct sharp_node *node)
 
 static bool has_sum(const struct sharp_node *node)
 {
-	return !is_root(node) && node->next < node->complete && node->next < node->limit;
+	return !sharp_is_root(node) && node->next < node->complete && node->next < node->limit;
 }
 
 static bool has_result(const struct sharp_node *node)
@@ -307,7 +274,7 @@ static sim_time later(sim_time a, sim_time b)
 static sim_time result_time(const struct sharp_node *node)
 {
 	return node->resending ? node->down_free
-			       : later(node->down_free, result_of(node, node->sent)->ready);
+			       : later(node->down_free, sharp_result_of(node, node->sent)->ready);
 }
 
 /* Sets the timer to when the next packet leaves, unless it is set to an earlier time. */
@@ -349,7 +316,7 @@ static void on_turn(struct sim *sim, uint32_t entity, void *owner)
 	if (has_result(node) && result_time(node) <= sim->now) {
 		if (node->resending)
 			sharp_send_again(node);
-		else if (is_stopped(node, result_of(node, node->sent)))
+		else if (is_stopped(node, sharp_result_of(node, node->sent)))
 			node->down_free = sim->now + node->down_time;
 		else
 			sharp_send_result(node);
@@ -363,14 +330,14 @@ static void resend_to(struct sharp_node *node, struct sharp_child *child, uint64
 {
 	if (from >= node->sent)
 		return;
-	node->resending += child->resend == NONE;
+	node->resending += child->resend == SHARP_NONE;
 	child->resend = from;
 }
 
 /* Finds the child that has fewest results. What all children have is gone from here. */
 static void find_slowest(struct sharp_node *node)
 {
-	uint64_t min = NONE;
+	uint64_t min = SHARP_NONE;
 
 	for (uint32_t c = 0; c < node->base.place->children; c++)
 		if (node->child[c].has < min) {
@@ -378,8 +345,8 @@ static void find_slowest(struct sharp_node *node)
 			node->slowest = c;
 		}
 	if (min > node->down_freed) {
-		for (uint64_t i = node->down_freed; i < min; i = down_from(node, i + 1))
-			node->end_freed = result_of(node, i)->end;
+		for (uint64_t i = node->down_freed; i < min; i = sharp_down_from(node, i + 1))
+			node->end_freed = sharp_result_of(node, i)->end;
 		node->down_freed = min;
 		progress(node);
 	}
@@ -388,7 +355,7 @@ static void find_slowest(struct sharp_node *node)
 /* Finds the child whose room ends first. */
 static void find_fullest(struct sharp_node *node)
 {
-	uint64_t min = NONE;
+	uint64_t min = SHARP_NONE;
 
 	for (uint32_t c = 0; c < node->base.place->children; c++)
 		if (node->child[c].freed < min) {
@@ -424,7 +391,7 @@ static void listen_to_child(struct sharp_node *node, uint32_t c, const struct pa
 
 static void listen_to_parent(struct sharp_node *node, const struct packet *packet)
 {
-	uint64_t freed = up_from(node, sharp_told(packet, 0, node->freed));
+	uint64_t freed = sharp_up_from(node, sharp_told(packet, 0, node->freed));
 
 	node->limit = sharp_told(packet, 1, node->limit);
 	if (freed > node->freed) {
@@ -518,10 +485,10 @@ static void sharp_switch_complete(struct sharp_node *node, struct sharp_entry *s
 	sum->back = back;
 	while (node->complete < node->touched &&
 	       sharp_sum_of(node, node->complete)->count == needed(node))
-		node->complete = up_from(node, node->complete + 1);
+		node->complete = sharp_up_from(node, node->complete + 1);
 	if (node->complete == before)
 		return;
-	if (!is_root(node)) {
+	if (!sharp_is_root(node)) {
 		if (is_blocked(node) && node->freed == node->next)
 			progress(node);
 		return;
@@ -588,8 +555,8 @@ static void from_parent(struct sharp_node *node, uint32_t back, const struct pac
 		return;
 	}
 	if (packet->chunk == node->have) {
-		result = result_of(node, node->have);
-		node->have = down_from(node, node->have + 1);
+		result = sharp_result_of(node, node->have);
+		node->have = sharp_down_from(node, node->have + 1);
 		*result = (struct sharp_entry){ .value = packet->value,
 						.ready = sharp_now_of(node),
 						.back = back,
@@ -612,7 +579,7 @@ void sharp_at_node(struct sharp_node *node, uint32_t back, const struct packet *
 	else
 		from_child(node, back, packet, actions);
 	/* `actions` has room for two packets, and has at most one answer so far */
-	if (!is_root(node))
+	if (!sharp_is_root(node))
 		tell_news_up(node, actions);
 	if (actions->count < 2)
 		tell_news_down(node, actions);
@@ -665,8 +632,8 @@ static void find_ranks(struct sharp *job, struct sharp_node *node, uint32_t n)
 			child->has = child->freed = next[c];
 	}
 	free(next);
-	node->complete = node->next = node->freed = up_from(node, 0);
-	node->have = node->sent = node->down_freed = down_from(node, 0);
+	node->complete = node->next = node->freed = sharp_up_from(node, 0);
+	node->have = node->sent = node->down_freed = sharp_down_from(node, 0);
 }
 
 static void open_node(struct sharp *job, uint32_t n)
@@ -679,17 +646,18 @@ static void open_node(struct sharp *job, uint32_t n)
 	node->base.memory =
 		&((struct sharp_scheme *)job->base.scheme)->main->base.memory[place->sw];
 	node->sums = xcalloc(job->mask + 1, sizeof(*node->sums));
-	node->results = is_root(node) ? node->sums : xcalloc(job->mask + 1, sizeof(*node->results));
+	node->results =
+		sharp_is_root(node) ? node->sums : xcalloc(job->mask + 1, sizeof(*node->results));
 	node->child = xcalloc(place->children, sizeof(*node->child));
 	node->limit = node->told = node->down_limit = job->size;
 	node->turn_at = SIM_TIME_MAX;
 	if (job->kind != SHARP_ALL_REDUCE)
 		find_ranks(job, node, n);
 	for (uint32_t c = 0; c < place->children; c++) {
-		node->child[c].resend = NONE;
+		node->child[c].resend = SHARP_NONE;
 		node->down_time = later(node->down_time, time_on(node, place->down_ports[c]));
 	}
-	if (!is_root(node))
+	if (!sharp_is_root(node))
 		node->up_time = time_on(node, place->up_port);
 	alarm_open(sim, &node->alarm,
 		   timer_key_of_job(sharp_timer(job), job->base.spec.number, SHARP_KEY_ALARM | n),
@@ -717,7 +685,7 @@ void sharp_nodes_end(struct sharp *job)
 
 		alarm_close(sim, &node->alarm);
 		timer_close(sim, &node->turn);
-		if (!is_root(node))
+		if (!sharp_is_root(node))
 			free(node->results);
 		free(node->sums);
 		free(node->child);

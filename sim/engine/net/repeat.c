@@ -22,6 +22,8 @@ void network_repeat_packet(const struct network *net, struct repeat *repeat, str
 	}
 	if (ops->repeats_slot)
 		rest.slot = 0;
+	if (ops->repeats_own)
+		memset(rest.own, 0, sizeof(rest.own));
 	repeat_same_bytes(repeat, &rest.generation,
 			  sizeof(rest) - offsetof(struct packet, generation));
 	ops->repeat(net->protocols[packet->protocol].self, repeat, packet);

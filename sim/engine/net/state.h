@@ -75,7 +75,8 @@ struct protocol_ops {
 	 * two unions of struct packet (`seq`, `value`). */
 	const struct repeat_stream *(*stream)(const void *self, const struct packet *packet);
 	void (*repeat)(void *self, struct repeat *repeat, struct packet *packet);
-	bool repeats_slot; /* repeat() also goes through `slot`, which depends on the chunk */
+	/* repeat() also goes through `slot`, or `own`, as these depend on the chunk. */
+	bool repeats_slot, repeats_own;
 };
 
 struct switch_node {
