@@ -81,12 +81,6 @@ JSON
 	# jobs that are off stand before those that run
 	"$1" run --quiet --timeline 0s..300us --out disabled scenario.json --set /jobs/0/enabled=false \
 		--set /jobs/1/enabled=false >looked 2>&1 || fail "--timeline: $(<looked)"
-	# partitions have lists of what flows have done, of their own
-	"$1" run --quiet --threads 2 --out cut /dev/stdin >looked 2>&1 <<'JSON' || fail "partitions: $(<looked)"
-{ "name": "cut", "topology": { "kind": "leaf-spine", "leaves": 8, "spines": 2, "hosts_per_leaf": 16 },
-  "flows": [ { "pairs": "permutation", "size": "20kB" }, { "pairs": "permutation", "size": "8kB" } ] }
-JSON
-	[[ $(jq .threads cut/manifest.json) == 2 ]] || fail "partitions: runs in $(jq .threads cut/manifest.json) threads"
 	# text and JSON of regress
 	mkdir -p few && cp scenario.json few/one.json && mkdir -p few/ref && echo '{ "folders": [".."], "leave_out": ["ref-*"] }' >few/ref/regress.json
 	"$1" regress few/ref --update first >looked 2>&1 && "$1" regress few/ref >looked 2>&1 &&

@@ -3,8 +3,8 @@
 # timeouts say; behind a spine that has failed it goes on after its first timeout, by another spine; with no way
 # left it ends unfinished, with exit code 4 and when and why. Each link, switch and host of a small network
 # fails under each scheme at random moments, and is repaired: all ends, sums are right, memory of switches is
-# free (exit code 5 otherwise). Runs with failures have one thread whatever --threads says; every tenth is run
-# again with two, which shows that digests repeat. What is never repaired ends or fails with a
+# free (exit code 5 otherwise). Every tenth is run
+# again, which shows that digests repeat. What is never repaired ends or fails with a
 # reason. Names and times that make no sense are among the wrong scenarios of invalid.txt.
 #   tests/failures.sh [--count N] [--seed S]    so many of the random ones; 60 of seed 1
 source "${SRC:?source directory}/tests/lib/shell.sh"
@@ -302,7 +302,7 @@ for ((i = 0; i < count; i++)); do
 	fi
 	((i % 10)) || {
 		first=$(jq .digest r/summary.json)
-		"$INASIM" run t.json --threads 2 --out r2 --force >out 2>err || true
+		"$INASIM" run t.json --out r2 --force >out 2>err || true
 		[[ $first == "$(jq .digest r2/summary.json)" ]] || fail "run $i of seed $seed: another digest when it is run again"
 	}
 done

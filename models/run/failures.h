@@ -7,7 +7,7 @@
  *                       (workload/jobs/job_restart.c); flows and jobs that have no path, even
  *                       after all repairs to come, end unfinished
  *
- * Each step is an event (SIM_CONTROL). Such runs have one thread, and skip no repeated periods. */
+ * Each step is an event (SIM_CONTROL). Such runs skip no repeated periods. */
 #ifndef INASIM_RUN_FAILURES_H
 #define INASIM_RUN_FAILURES_H
 

@@ -6,8 +6,8 @@
 
 static bool can_repeat(const struct simulation *s)
 {
-	if (s->failures || s->fluid || s->observer || s->sim.parts ||
-	    scenario_has_flows(s->scenario) || !network_can_repeat(&s->topo.net))
+	if (s->failures || s->fluid || s->observer || scenario_has_flows(s->scenario) ||
+	    !network_can_repeat(&s->topo.net))
 		return false;
 	for_enabled_jobs(group, s->scenario) {
 		for (unsigned n = 0; scheme_ops(n); n++) {

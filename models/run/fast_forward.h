@@ -6,7 +6,7 @@ struct simulation;
 
 /* From now on repeated periods are skipped; results stay the same. Does nothing unless the run
  * consists of packets of jobs only, each with an "all_reduce" that has collective_ops.repeat or
- * goes over TCP or RoCE, without failures, partitions, observers of events, --why or sampled links.
+ * goes over TCP or RoCE, without failures, observers of events, --why or sampled links.
  * Nor is anything skipped while packets of another scheme without repeat() are in the network, such
  * as those of a sharded job's "reduce_scatter". Call it before the first event.
  *

@@ -153,8 +153,6 @@ static unsigned traffic_of(const void *owner, const struct packet *packet)
 	case PACKET_KINDS:
 		break;
 	}
-	/* a network with partitions has no jobs; code below would read the state of senders in
-	 * other partitions (core/parts.h) */
 	if (!scenario_has_jobs(s->scenario))
 		return TRAFFIC_BACKGROUND;
 	if (!tcp_app_of(s->tcp, packet, &app) && !roce_app_of(s->roce, packet, &app))

@@ -1,8 +1,6 @@
 #include "run/simulation_state.h"
 
 #include "base/mem.h"
-#include "core/parts.h"
-#include "net/cut.h"
 #include "run/event_log.h"
 #include "run/failures.h"
 #include "run/fast_forward.h"
@@ -25,24 +23,6 @@ const char *const end_reason_names[] = {
 	[END_MEASURED_DONE] = "measured_done", [END_FAILED] = "failed",
 	[END_ESTIMATED] = "estimated",         [END_REFUSED] = "refused",
 };
-
-/* In one thread, networks of at least PARTITIONS_FROM hosts are cut into partitions of about
- * PARTITION_HOSTS hosts. A permutation of DCTCP flows among 16,000 hosts becomes 1.2 times as fast;
- * among 8,192 hosts it would be a tenth slower (on an idle machine). */
-#define PARTITION_HOSTS 800
-#define PARTITIONS_FROM 12000
-
-/* With several threads, networks of at least THREADS_FROM hosts are cut. */
-#define THREADS_FROM      128
-#define THREADS_FROM_TEXT "128"
-
-/* Each arrival of a flow ends the window of all partitions (core/parts.h), and several threads wait
- * for each other there. So networks are cut only if an average arrival brings at least this many
- * bytes. With web-search flows on 16,000 hosts a flow arrives every 0.2 us: partitions in one
- * thread are a fifth slower than one queue. */
-#define ARRIVAL_BYTES              20e6 /* 16,000 hosts send this in a window at full load */
-#define ARRIVAL_BYTES_THREADS      100e3
-#define ARRIVAL_BYTES_THREADS_TEXT "100 kB"
 
 static double clock_s(clockid_t clock)
 {
@@ -432,123 +412,9 @@ void simulation_observe(struct simulation *s, struct sim_observer *observer)
 	*last = observer;
 }
 
-/* Why the run needs one queue of events, or NULL. Jobs, PAUSE and observers act on other nodes
- * without a link in between. So does RoCE: a receiver knows at once when a sender closes. */
-static const char *not_in_parts(const struct simulation *s)
-{
-	if (s->fluid)
-		return "more than one thread needs packet fidelity";
-	if (s->failures)
-		return "more than one thread needs a network in which nothing fails";
-	if (scenario_has_jobs(s->scenario))
-		return "more than one thread needs a network without jobs";
-	if (scenario_uses_roce(s->scenario, false))
-		return "more than one thread needs a network without flows over RoCE";
-	if (s->topo.net.lossless)
-		return "more than one thread needs switches without PAUSE";
-	if (flows_wait(s->flows))
-		return "more than one thread needs flows that do not wait for others";
-	if (s->observer || s->topo.net.onlooker)
-		return "--events, --why and --timeline need one thread, which sees events in order";
-	return NULL;
-}
-
-unsigned simulation_cut(struct simulation *s, unsigned count, unsigned threads)
-{
-	unsigned parts = 1;
-
-	if (!not_in_parts(s))
-		parts = network_cut(&s->topo.net, count, threads);
-	if (parts > 1) {
-		tcp_cut(s->tcp, parts);
-		flows_cut(s->flows, parts);
-	}
-	return parts;
-}
-
-/* Cuts the network if it is large enough and flows arrive rarely enough. Each thread gets the same
- * number of partitions, if there are enough pods. Sets why_threads if the run has fewer than
- * `threads` threads. */
-static void cut_for(struct simulation *s, unsigned threads)
-{
-	uint32_t hosts = s->topo.net.hosts, count = hosts / PARTITION_HOSTS;
-	bool many = hosts >= (threads > 1 ? THREADS_FROM : PARTITIONS_FROM);
-	bool rare = flows_bytes_per_arrival(s->flows) >=
-		    (threads > 1 ? ARRIVAL_BYTES_THREADS : ARRIVAL_BYTES);
-
-	if (many && rare)
-		simulation_cut(s, (count < threads ? threads : count) / threads * threads, threads);
-	if (parts_threads(&s->sim) == threads)
-		return;
-	s->why_threads = not_in_parts(s);
-	if (s->why_threads)
-		return;
-	s->why_threads =
-		"a thread needs a pod of its own, and links between pods must have a delay";
-	if (!many)
-		s->why_threads =
-			"more threads do not pay with less than " THREADS_FROM_TEXT " hosts";
-	else if (!rare)
-		s->why_threads =
-			"more threads do not pay for flows below " ARRIVAL_BYTES_THREADS_TEXT
-			" on average, as each start of a flow stops all threads";
-}
-
-/* Joins all partitions: from now on the run has one queue of events. */
-static void join(struct simulation *s)
-{
-	if (!s->sim.parts)
-		return;
-	network_join(&s->topo.net);
-	tcp_join(s->tcp);
-	flows_gather(s->flows);
-}
-
-/* A time before which the run cannot reach its goal. Called only for runs without jobs. */
-static sim_time goes_on_until(const struct simulation *s)
-{
-	sim_time window_end = scenario_window(s->scenario).to;
-
-	switch ((enum stop_when)s->scenario->stop.when) {
-	case STOP_TIME:
-		return SIM_TIME_MAX;
-	case STOP_MEASURED_DONE:
-		return s->sim.now < window_end ? window_end : flows_busy_until(s->flows, true);
-	case STOP_ALL_DONE:
-	case STOP_FLOWS_DONE:
-		return flows_busy_until(s->flows, false);
-	case STOP_JOBS_DONE:
-		break;
-	}
-	return 0;
-}
-
-/* run_some() of a network with partitions. Runs windows until one could contain the event that ends
- * the run. Then joins the partitions; the rest runs in one queue. */
-static bool run_windows(struct simulation *s, uint64_t budget)
-{
-	uint64_t enough = s->sim.events + budget;
-
-	while (s->sim.events < enough && !s->sim.stopped) {
-		sim_time until = goes_on_until(s);
-
-		if (!parts_fits(&s->sim, until)) {
-			join(s);
-			return true;
-		}
-		if (!parts_run(&s->sim, enough - s->sim.events, until))
-			return false;
-		flows_gather(s->flows);
-		parts_control(&s->sim);
-	}
-	return !s->sim.stopped;
-}
-
 /* Runs about `budget` events. False if the run has ended. */
 static bool run_some(struct simulation *s, uint64_t budget)
 {
-	if (s->sim.parts)
-		return run_windows(s, budget);
 	if (s->observer)
 		return sim_observe(&s->sim, budget, s->observer);
 	return s->repeat.walk ? repeat_run(&s->repeat, budget) : sim_run(&s->sim, budget);
@@ -561,11 +427,6 @@ void simulation_begin(struct simulation *s, const struct simulation_options *opt
 {
 	s->began_wall_s = s->told_wall_s = clock_s(CLOCK_MONOTONIC);
 	s->began_cpu_s = clock_s(CLOCK_PROCESS_CPUTIME_ID);
-	if (!s->sim.parts)
-		cut_for(s, options->threads ? options->threads : 1);
-	s->threads = parts_threads(&s->sim);
-	if (s->why_threads)
-		tell(s, options, SIMULATION_THREADS, 0, 0);
 	if (!options->no_fast_forward)
 		fast_forward_start(s);
 	if (goal_reached(s))
@@ -609,7 +470,6 @@ bool simulation_advance(struct simulation *s, const struct simulation_options *o
 void simulation_end(struct simulation *s)
 {
 	s->observer = NULL; /* its owner may free it from now on */
-	join(s);
 	set_back_time(s);
 	series_stop(s->series);
 	s->cpu_s = clock_s(CLOCK_PROCESS_CPUTIME_ID) - s->began_cpu_s;

@@ -41,7 +41,6 @@ enum simulation_news {
 	SIMULATION_GOES_ON, /* told a few times a second */
 	SIMULATION_ASKED,   /* *asked was set */
 	SIMULATION_STALLED, /* no job has made progress for long (jobs_stalled()); once per stall */
-	SIMULATION_THREADS, /* there are fewer threads than asked for; told at the beginning */
 };
 
 /* A part of a run, both ends included. */
@@ -56,7 +55,6 @@ static inline bool time_span_has(const struct time_span *span, sim_time at)
 
 struct simulation_options {
 	struct out_dir *dir;  /* NULL: no tables are written; not owned */
-	unsigned threads;     /* 0 counts as 1; has no effect on results */
 	bool no_fast_forward; /* skip nothing (run/fast_forward.h); has no effect on results */
 	/* Called with news of the run; may be NULL. */
 	void (*tell)(void *owner, enum simulation_news news, const struct simulation *simulation,

@@ -43,9 +43,7 @@ struct simulation {
 	bool interrupted;
 	double cpu_s, wall_s;
 	double began_wall_s, began_cpu_s, told_wall_s; /* by the system's clocks */
-	sim_time stalled;        /* the begin of the stall that was told last */
-	unsigned threads;        /* number of threads of the run */
-	const char *why_threads; /* why there are fewer than asked for, or NULL */
+	sim_time stalled; /* the begin of the stall that was told last */
 
 	struct timer limit, window_end;
 	struct series *series; /* NULL: none */
@@ -68,10 +66,6 @@ struct simulation *simulation_build(const struct scenario *scenario, struct out_
 				    char **error);
 /* Opens a scheme that no job of the scenario uses, with the scenario's parameters. */
 void simulation_open_scheme(struct simulation *simulation, unsigned scheme);
-/* Divides the network into `count` partitions (core/parts.h), but at most one per pod, which run in
- * `threads` threads. Results stay the same. Returns the number of partitions, which is 1 if the run
- * cannot be divided. Call it before simulation_go(), which else divides large networks itself. */
-unsigned simulation_cut(struct simulation *simulation, unsigned count, unsigned threads);
 /* Adds an observer at the end of the list. Call it before simulation_go(). The observer must live
  * until simulation_go() returns. */
 void simulation_observe(struct simulation *simulation, struct sim_observer *observer);

@@ -57,15 +57,6 @@ uint64_t ranges_advance(struct ranges *ranges, uint64_t next)
 	return next;
 }
 
-uint64_t ranges_bytes(const struct ranges *ranges)
-{
-	uint64_t bytes = 0;
-
-	for (size_t i = 0; i < ranges->count; i++)
-		bytes += ranges->items[i].end - ranges->items[i].begin;
-	return bytes;
-}
-
 bool ranges_hold(const struct ranges *ranges, uint64_t at)
 {
 	size_t i = ranges->count;

@@ -34,9 +34,6 @@ void ranges_add(struct ranges *ranges, uint64_t begin, uint64_t end);
 /* Whether the byte at `at` is in one of them. */
 bool ranges_hold(const struct ranges *ranges, uint64_t at);
 
-/* Bytes of all intervals. */
-uint64_t ranges_bytes(const struct ranges *ranges);
-
 /* Call when all bytes below `next` have come. Drops the intervals that continue them without a
  * hole, and returns the beginning of the first hole. */
 uint64_t ranges_advance(struct ranges *ranges, uint64_t next);

@@ -1,7 +1,6 @@
 #include "transport/tcp.h"
 
 #include "base/mem.h"
-#include "core/parts.h"
 #include "transport/keys.h"
 #include "transport/tcp_sack.h"
 
@@ -145,7 +144,6 @@ void tcp_free(struct tcp *tcp)
 	}
 	free(tcp->conns);
 	free(tcp->idle);
-	free(tcp->closed);
 	free(tcp);
 }
 
@@ -160,44 +158,20 @@ static int by_closing(const void *a, const void *b)
 	return (*x)->number < (*y)->number ? -1 : (*x)->number > (*y)->number;
 }
 
-static void add_idle(struct tcp *tcp, struct tcp_conn *conn)
-{
-	tcp->idle =
-		array_reserve(tcp->idle, tcp->idle_count, &tcp->idle_capacity, sizeof(*tcp->idle));
-	tcp->idle[tcp->idle_count++] = conn;
-}
-
 static void give_slot(struct tcp *tcp, struct tcp_conn *conn)
 {
-	size_t i = tcp->idle_count;
+	size_t i = tcp->idle_count++;
 
-	add_idle(tcp, conn);
+	tcp->idle = array_reserve(tcp->idle, i, &tcp->idle_capacity, sizeof(*tcp->idle));
 	for (; i > 0 && by_closing(&conn, &tcp->idle[i - 1]) < 0; i--)
 		tcp->idle[i] = tcp->idle[i - 1];
 	tcp->idle[i] = conn;
-}
-
-/* Moves the connections that partitions have closed to the idle slots. These were closed later than
- * all slots that are idle already, so sorting the new ones is enough. */
-static void collect_closed(struct tcp *tcp)
-{
-	size_t before = tcp->idle_count;
-
-	for (unsigned p = 1; p <= tcp->parts; p++) {
-		for (struct tcp_conn *conn = tcp->closed[p]; conn; conn = conn->next_closed)
-			add_idle(tcp, conn);
-		tcp->closed[p] = NULL;
-	}
-	if (tcp->idle_count > before + 1)
-		qsort(&tcp->idle[before], tcp->idle_count - before, sizeof(struct tcp_conn *),
-		      by_closing);
 }
 
 static struct tcp_conn *take_slot(struct tcp *tcp)
 {
 	struct tcp_conn *conn;
 
-	collect_closed(tcp);
 	if (tcp->idle_count) {
 		conn = tcp->idle[--tcp->idle_count];
 		tcp_rx_close(conn);
@@ -302,7 +276,6 @@ uint32_t tcp_open(struct tcp *tcp, uint32_t src, uint32_t dst, const struct cc_o
 void tcp_close(struct tcp *tcp, uint32_t number)
 {
 	struct tcp_conn *conn = tcp->conns[number];
-	unsigned part = parts_number(conn->tx.net->sim); /* 0 = the network is not cut */
 
 	SIM_BUG_ON(!conn->open);
 	if (tcp->repeat)
@@ -310,26 +283,8 @@ void tcp_close(struct tcp *tcp, uint32_t number)
 	tcp_tx_close(conn);
 	conn->open = false;
 	conn->closed_at = conn->tx.net->sim->now;
-	if (!part) {
-		conn->rx.over = true;
-		give_slot(tcp, conn);
-		return;
-	}
-	conn->next_closed = tcp->closed[part];
-	tcp->closed[part] = conn;
-}
-
-void tcp_cut(struct tcp *tcp, unsigned parts)
-{
-	tcp->parts = parts;
-	tcp->closed = xcalloc(parts + 1, sizeof(struct tcp_conn *));
-}
-
-void tcp_join(struct tcp *tcp)
-{
-	collect_closed(tcp);
-	for (size_t i = 0; i < tcp->count; i++)
-		tcp->conns[i]->tx.net = tcp->conns[i]->rx.net = &tcp->topo->net;
+	conn->rx.over = true;
+	give_slot(tcp, conn);
 }
 
 void tcp_set_urgent(struct tcp *tcp, uint32_t number)
@@ -405,13 +360,6 @@ const struct transport_stats *tcp_stats(const struct tcp *tcp, uint32_t number)
 uint64_t tcp_delivered(const struct tcp *tcp, uint32_t number)
 {
 	return tcp->conns[number]->rx.next;
-}
-
-uint64_t tcp_missing(const struct tcp *tcp, uint32_t number, uint64_t size)
-{
-	const struct tcp_rx *rx = &tcp->conns[number]->rx;
-
-	return size - rx->next - ranges_bytes(&rx->early);
 }
 
 struct framing tcp_framing(const struct tcp *tcp)

@@ -83,11 +83,6 @@ uint32_t tcp_open(struct tcp *tcp, uint32_t src, uint32_t dst, const struct cc_o
 		  uint32_t ack_every, uint64_t key, const struct tcp_app *app, void *owner);
 void tcp_close(struct tcp *tcp, uint32_t conn);
 
-/* tcp_cut(): the network has been cut into `parts` partitions (net/cut.h); call it before the first
- * connection. tcp_join(): the partitions have been joined again. */
-void tcp_cut(struct tcp *tcp, unsigned parts);
-void tcp_join(struct tcp *tcp);
-
 /* Makes all segments control packets if there are classes. Call before the first tcp_write(). */
 void tcp_set_urgent(struct tcp *tcp, uint32_t conn);
 
@@ -106,9 +101,6 @@ bool tcp_app_of(const struct tcp *tcp, const struct packet *packet, const struct
 
 const struct transport_stats *tcp_stats(const struct tcp *tcp, uint32_t conn);
 uint64_t tcp_delivered(const struct tcp *tcp, uint32_t conn);
-
-/* How many of the first `size` bytes have not come to the receiver, not even out of order. */
-uint64_t tcp_missing(const struct tcp *tcp, uint32_t conn, uint64_t size);
 
 /* Ideal time of `size` bytes on the path of this connection, or of a connection with this key. */
 struct framing tcp_framing(const struct tcp *tcp);

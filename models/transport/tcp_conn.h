@@ -7,10 +7,6 @@
 #include "transport/spray.h"
 #include "transport/tcp.h"
 
-/* The two hosts of a connection may be in two partitions (core/parts.h). Each host has a half of
- * the connection, with its own view of the network. Within a window of partitions, neither half
- * touches what the other writes. */
-
 /* The sender's half. */
 struct tcp_tx {
 	struct network *net;
@@ -53,9 +49,7 @@ struct tcp_rx {
 	uint16_t reported; /* reports so far, modulo 2^16 (tcp_sack.h) */
 	bool ce;           /* RFC 8257: DCTCP.CE */
 	bool delays;       /* cc_ops.delays of the sender's control */
-	/* The sender has closed, so new data is ignored. Not set if the sender closes within a
-	 * window of partitions; all its data has been acknowledged then. */
-	bool over;
+	bool over;         /* the sender has closed, so new data is ignored */
 	uint32_t host;
 	uint32_t ack_every;
 	uint32_t unacked;       /* segments since the last ACK */
@@ -92,7 +86,6 @@ struct tcp_conn {
 	void *owner;
 	uint64_t key;
 	sim_time closed_at;
-	struct tcp_conn *next_closed;
 	/* For runs that repeat themselves. */
 	struct repeat_stream stream; /* bytes */
 	struct tcp_step *steps;      /* of the period that began at `steps_since`; owned */
@@ -109,8 +102,6 @@ struct tcp {
 	size_t count, capacity;
 	struct tcp_conn **idle; /* closed connections; the last is used next */
 	size_t idle_count, idle_capacity;
-	struct tcp_conn **closed; /* by partition, from 1 on: closed since the last tcp_open() */
-	unsigned parts;
 	struct repeat *repeat; /* not owned; NULL = nothing is skipped */
 };
 

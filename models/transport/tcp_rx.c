@@ -116,7 +116,7 @@ void tcp_rx_open(struct tcp_conn *conn, uint32_t dst, uint32_t ack_every, uint64
 	struct tcp_rx *rx = &conn->rx;
 
 	rx->tcp = conn->tcp;
-	rx->net = network_of(&conn->tcp->topo->net, dst);
+	rx->net = &conn->tcp->topo->net;
 	rx->number = conn->number;
 	rx->generation = conn->generation;
 	rx->over = false;

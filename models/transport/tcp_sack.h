@@ -19,7 +19,7 @@
 /* What a receiver reports: a segment that came out of order, or twice. An ACK is a packet without
  * room for blocks; it has the number of reports until then (`tag`), and they are kept here, in the
  * order of arrival. The receiver adds at the end, the sender takes from the front what an ACK told
- * of, so in partitions neither touches what the other writes. */
+ * of. */
 struct tcp_report {
 	uint64_t seq;
 	uint32_t size;

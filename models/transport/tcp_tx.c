@@ -464,7 +464,7 @@ void tcp_tx_open(struct tcp_conn *conn, uint32_t src, uint32_t dst, const struct
 				  key);
 
 	conn->tx = (struct tcp_tx){
-		.net = network_of(&tcp->topo->net, src),
+		.net = &tcp->topo->net,
 		.source = { .pull = tcp_pull,
 			    .owner = conn,
 			    .deferrable = !cc->paces && !sack && tcp_deferrable(tcp) },

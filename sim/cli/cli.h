@@ -50,7 +50,6 @@ struct cli {
 	struct {
 		struct time_span events, timeline;
 		bool why, force;
-		long threads; /* number of threads; 0 if not given */
 		bool no_fast_forward;
 	} run;
 	struct {

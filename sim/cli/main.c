@@ -23,7 +23,7 @@ static const struct verb verbs[] = {
 	{ "run",
 	  "run SCENARIO... [--out DIR [--force] [--why] [--timeline FROM..TO] "
 	  "[--events FROM..TO]] [--seed N] [--set /pointer=value] "
-	  "[--fidelity F] [--threads N] [--fast-forward SHARE] [--no-fast-forward]",
+	  "[--fidelity F] [--fast-forward SHARE] [--no-fast-forward]",
 	  "simulate", "a scenario", INT_MAX, verb_run },
 	{ "check", "check SCENARIO... [--strict] [--seed N] [--set /pointer=value] [--fidelity F]",
 	  "validate only, and report all mistakes at once", "a scenario", INT_MAX, verb_check },

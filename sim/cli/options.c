@@ -60,8 +60,6 @@ static const struct option_row rows[] = {
 	  "write a timeline of this time span: timeline.html, and timeline.pftrace for Perfetto" },
 	{ "why", NULL, "run|sweep run", FLAG(run.why),
 	  "write what each worker spent each iteration on, in why.csv" },
-	{ "threads", "N", "run", COUNT(run.threads),
-	  "run a network of flows over TCP in N threads, with the same results (default: 1)" },
 	{ "fast-forward", "SHARE", "run|check|explain", TAKE_ESTIMATE, 0,
 	  "stop once the iterations of a lone job are steady, and estimate its end within SHARE, "
 	  "such as 1%" },

@@ -84,7 +84,6 @@ struct following {
 	const char *name; /* of the scenario, without control characters */
 	bool line;        /* show progress in a line of the terminal */
 	bool warn;
-	long threads; /* as asked for */
 };
 
 static void clear_progress(void)
@@ -118,11 +117,6 @@ static void follow(void *owner, enum simulation_news news, const struct simulati
 				 "of simulated time; kill -USR1 %ld shows what each waits for",
 				 following->name, seconds_of(progress->stalled),
 				 seconds_of(progress->now), (long)getpid());
-		return;
-	case SIMULATION_THREADS:
-		if (following->warn)
-			complain("%s: --threads %ld asked for, %u used: %s", following->name,
-				 following->threads, s->threads, s->why_threads);
 		return;
 	}
 }
@@ -209,7 +203,6 @@ static char *manifest(const struct cli *cli, const struct simulation *s, const s
 	json_time(&json, "end", time(NULL));
 	json_real(&json, "wall_s", s->wall_s);
 	json_real(&json, "cpu_s", s->cpu_s);
-	json_u64(&json, "threads", s->threads);
 	json_u64(&json, "peak_rss_bytes", peak_rss_bytes());
 	json_u64(&json, "events", simulation_events(s));
 	if (s->fluid)
@@ -410,15 +403,13 @@ static int simulate(const struct cli *cli, const struct scenario *scenario,
 	char *name = xstrdup(scenario->name), *error = NULL;
 	struct following following = { .name = name,
 				       .line = !cli->quiet && isatty(STDERR_FILENO),
-				       .warn = !cli->quiet,
-				       .threads = cli->run.threads };
+				       .warn = !cli->quiet };
 	const struct simulation_options options = {
 		.dir = dir,
 		.tell = follow,
 		.owner = &following,
 		.interrupted = &interrupted,
 		.asked = &asked,
-		.threads = (unsigned)cli->run.threads,
 		.no_fast_forward = cli->run.no_fast_forward,
 		.why = cli->run.why,
 		.events = cli->run.events,

@@ -75,14 +75,12 @@ Test(ranges, holes)
 	cr_expect_eq(ranges.items[0].end, 50);
 	ranges_add(&ranges, 25, 45); /* a duplicate changes nothing */
 	cr_expect_eq(ranges.count, 1);
-	cr_expect_eq(ranges_bytes(&ranges), 30);
 	ranges_add(&ranges, 60, 65);
-	cr_expect_eq(ranges_bytes(&ranges), 30 + 5);
+	cr_expect_eq(ranges.count, 2);
 	cr_expect_eq(ranges_advance(&ranges, 10), 10, "the hole 10..20 is open");
 	cr_expect_eq(ranges_advance(&ranges, 20), 50);
 	cr_expect_eq(ranges_advance(&ranges, 60), 65);
 	cr_expect(ranges_empty(&ranges));
-	cr_expect_eq(ranges_bytes(&ranges), 0);
 	ranges_add(&ranges, 60, 70);
 	cr_expect_eq(ranges_advance(&ranges, 65), 70);
 	ranges_add(&ranges, 80, 90);

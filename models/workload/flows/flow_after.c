@@ -84,11 +84,3 @@ void flow_after_event(struct flow *flow, bool sent)
 		timer_set(sim, &after->timer, sim->now);
 	}
 }
-
-bool flows_wait(const struct flows *flows)
-{
-	for (size_t i = 0; i < flows->group_count; i++)
-		if (flows->groups[i].after.missing)
-			return true;
-	return false;
-}

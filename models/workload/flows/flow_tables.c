@@ -2,7 +2,6 @@
 #include "workload/flows/flows_parts.h"
 
 #include "base/mem.h"
-#include "core/parts.h"
 #include "topo/graph.h"
 #include "topo/links.h"
 
@@ -162,21 +161,14 @@ static void record(struct flow *flow)
 
 /* --- finished flows --- */
 
-void flow_list_add(struct flow_list *list, struct flow *flow)
+void flow_settle(struct flow *flow)
 {
+	struct flow_list *list = &flow->flows->settled;
+
+	flow->settled_at = flow->flows->env.sim->now;
 	list->items =
 		array_reserve(list->items, list->count, &list->capacity, sizeof(*list->items));
 	list->items[list->count++] = flow;
-}
-
-void flow_settle(struct flow *flow)
-{
-	const struct sim *sim = network_of(&flow->flows->env.topo->net, flow->src)->sim;
-
-	flow->settled_at = sim->now;
-	flow_list_add(parts_number(sim) ? &flow->flows->news[parts_number(sim)].settled
-					: &flow->flows->settled,
-		      flow);
 }
 
 static int by_id(const void *a, const void *b)

@@ -1,7 +1,6 @@
 #include "workload/flows/flows.h"
 
 #include "base/mem.h"
-#include "core/parts.h"
 #include "why/why.h"
 #include "workload/flows/flows_parts.h"
 
@@ -34,14 +33,9 @@ static void count_received(const struct flow *flow)
 static void complete(struct flow *flow)
 {
 	struct flows *flows = flow->flows;
-	const struct sim *sim = network_of(&flows->env.topo->net, flow->dst)->sim;
 
 	flow->received = true;
-	flow->finish = sim->now;
-	if (parts_number(sim)) { /* in a partition: flows_gather() counts it */
-		flow_list_add(&flows->news[parts_number(sim)].received, flow);
-		return;
-	}
+	flow->finish = flows->env.sim->now;
 	count_received(flow);
 	flow_after_event(flow, false);
 	if (flows->env.topo->net.onlooker)
@@ -49,65 +43,6 @@ static void complete(struct flow *flow)
 			      flow->start);
 	if (flows->changed)
 		flows->changed(flows->owner);
-}
-
-/* Counts the instants of a trace at which flows start, without the first instant. Adds the sizes of
- * these flows to *size. */
-static double later_in_trace(const struct group *group, double *size)
-{
-	const struct trace_flow *flows = group->conf->recorded->flows;
-	double arrivals = 0;
-
-	for (uint64_t i = 1; i < group->generator.limit; i++) {
-		arrivals += flows[i].start > flows[i - 1].start;
-		if (flows[i].start > flows[0].start)
-			*size += (double)flows[i].size;
-	}
-	return arrivals;
-}
-
-double flows_bytes_per_arrival(const struct flows *flows)
-{
-	double arrivals = 0, all = 0; /* arrivals and bytes per picosecond */
-
-	for (size_t i = 0; i < flows->group_count; i++) {
-		const struct group *group = &flows->groups[i];
-		double time = group->generator.mean_gap_ps, count = 1, size = 0;
-
-		if (group->conf->arrival.form == ARRIVE_POISSON) {
-			size = sizes_mean(group->conf->sizes);
-		} else if (group->conf->arrival.form == ARRIVE_TRACE) {
-			count = later_in_trace(group, &size);
-			if (count > 0)
-				time = (double)group->conf->recorded
-					       ->flows[group->generator.limit - 1]
-					       .start;
-		}
-		if (time <= 0 || count <= 0)
-			continue; /* all flows start together */
-		arrivals += count / time;
-		all += group->conf->enabled ? size / time : 0;
-	}
-	return arrivals > 0 ? all / arrivals : INFINITY;
-}
-
-void flows_cut(struct flows *flows, unsigned parts)
-{
-	flows->parts = parts;
-	flows->news = xcalloc(parts + 1, sizeof(*flows->news));
-}
-
-void flows_gather(struct flows *flows)
-{
-	for (unsigned p = 1; p <= flows->parts; p++) {
-		struct flow_news *news = &flows->news[p];
-
-		for (size_t i = 0; i < news->received.count; i++)
-			count_received(news->received.items[i]);
-		for (size_t i = 0; i < news->settled.count; i++)
-			flow_list_add(&flows->settled, news->settled.items[i]);
-		news->received.count = news->settled.count = 0;
-	}
 }
 
 static void on_delivered(void *owner, uint64_t total)
@@ -126,8 +61,7 @@ static void on_drained(void *owner)
 	flow->sent = *connection_stats(&flow->conn);
 	connection_close(&flow->conn);
 	flow_settle(flow);
-	if (!parts_number(network_of(&flow->flows->env.topo->net, flow->src)->sim))
-		flow_after_event(flow, true);
+	flow_after_event(flow, true);
 }
 
 /* Fluid: the last byte is at the receiver. */
@@ -436,11 +370,6 @@ void flows_free(struct flows *flows)
 	free(flows->classes);
 	free(flows->all);
 	free(flows->settled.items);
-	for (unsigned p = 1; p <= flows->parts; p++) {
-		free(flows->news[p].received.items);
-		free(flows->news[p].settled.items);
-	}
-	free(flows->news);
 	free(flows);
 }
 
@@ -467,39 +396,6 @@ static bool all_started(const struct flows *flows)
 bool flows_done(const struct flows *flows)
 {
 	return !flows_active(flows) && all_started(flows);
-}
-
-/* A time before which a flow cannot end; 0 = unknown. The missing bytes have to cross the link to
- * the receiver. One packet may be on that link already, and the jitter of the last packet may be
- * shorter than that of others by up to jitter_max. */
-static sim_time earliest_end(const struct flow *flow)
-{
-	const struct network *net = &flow->flows->env.topo->net;
-	const struct link_class *link = port_class(net, &net->ports[net->cold[flow->dst].reverse]);
-	bytes missing = tcp_missing(flow->conn.tcp, flow->conn.number, flow->size);
-	bytes segment = (bytes)tcp_parameters(flow->flows->env.tcp)->mss;
-	unsigned __int128 ps;
-
-	if (missing <= segment)
-		return 0;
-	ps = (unsigned __int128)(missing - segment) * 8 * PS_PER_S / link->rate;
-	return ps > link->jitter_max ? net->sim->now + (sim_time)ps - link->jitter_max : 0;
-}
-
-sim_time flows_busy_until(const struct flows *flows, bool measured)
-{
-	sim_time until = 0;
-
-	if (!measured && !all_started(flows))
-		return SIM_TIME_MAX;
-	for (size_t i = 0; i < flows->all_count; i++) {
-		const struct flow *flow = flows->all[i];
-		sim_time end =
-			flow->received || (measured && !flow->measured) ? 0 : earliest_end(flow);
-
-		until = end > until ? end : until;
-	}
-	return until;
 }
 
 double flows_progress(const struct flows *flows)

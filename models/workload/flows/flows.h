@@ -130,11 +130,6 @@ void flows_jobs_done(struct flows *flows);
  * cut off. */
 bool flows_done(const struct flows *flows);
 
-/* A time before which not all flows can have finished, found from the bytes that are missing; 0 =
- * unknown. With `measured`, only measured flows that have started count. Without `measured`,
- * SIM_TIME_MAX while more flows are to start. For flows over TCP only. */
-sim_time flows_busy_until(const struct flows *flows, bool measured);
-
 /* The fraction of all flows of the scenario that have finished; 0 if their number has no limit. */
 double flows_progress(const struct flows *flows);
 
@@ -170,20 +165,6 @@ const struct flow_group_stats *flows_group(const struct flows *flows, size_t gro
 
 /* Fills samples[group] for the interval from `since` (when this was last called, or 0) to now. */
 void flows_sample(struct flows *flows, sim_time since, struct flow_sample *samples);
-
-/* The mean payload bytes of the flows that an arrival starts, over all groups whose flows arrive
- * one after the other (Poisson, traces); INFINITY without such a group. Each arrival stops all
- * partitions, so with few bytes partitions do not pay. */
-double flows_bytes_per_arrival(const struct flows *flows);
-
-/* The network has been cut into `parts` partitions (net/cut.h), which run for a window of time on
- * their own. Call flows_gather() after each window: it counts the flows that partitions have
- * received and settled. Until then the functions here do not count them. */
-void flows_cut(struct flows *flows, unsigned parts);
-void flows_gather(struct flows *flows);
-
-/* Whether some flows wait for others. */
-bool flows_wait(const struct flows *flows);
 
 /* Whether connections of this application are flows. */
 bool flows_own(const struct tcp_app *app);

@@ -54,11 +54,6 @@ struct flow_list {
 	size_t count, capacity;
 };
 
-/* What happened to flows on the hosts of a partition (core/parts.h) and is not counted yet. */
-struct flow_news {
-	struct flow_list received, settled;
-};
-
 struct flows {
 	struct model_env env;
 	struct group *groups;
@@ -67,9 +62,7 @@ struct flows {
 	struct out_table *table;
 	struct flow **all; /* every struct flow ever made, idle ones too; for flows_end() */
 	size_t all_count, all_capacity;
-	struct flow *idle;      /* rows are written; to be reused */
-	struct flow_news *news; /* by partition, 1..parts */
-	unsigned parts;
+	struct flow *idle;        /* rows are written; to be reused */
 	struct flow_list settled; /* flows whose rows are still to be written */
 	uint64_t numbers;         /* flow numbers given so far; disabled groups get some, too */
 	uint64_t started, finished;
@@ -107,8 +100,6 @@ struct flow_class *flow_class_of(struct flows *flows, bytes size);
 
 /* Call when a flow is acknowledged and its connection closed. The flow's row is complete then. */
 void flow_settle(struct flow *flow);
-
-void flow_list_add(struct flow_list *list, struct flow *flow);
 
 /* Writes the rows of settled flows, adds the measured ones to the summary, and forgets all. The
  * order is by time, then by number, so that it does not depend on the order of hosts within an

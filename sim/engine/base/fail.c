@@ -15,11 +15,6 @@ void fail_context(const struct fail_context *context)
 	current = context;
 }
 
-const struct fail_context *fail_context_now(void)
-{
-	return current;
-}
-
 static void print_context(void)
 {
 	if (current)

@@ -27,7 +27,6 @@ struct fail_context {
 	const uint64_t *events;
 };
 void fail_context(const struct fail_context *context);
-const struct fail_context *fail_context_now(void); /* of this thread, to pass to its helpers */
 
 #define SIM_BUG_ON(cond)                                                                           \
 	do {                                                                                       \

@@ -231,7 +231,6 @@ static void sort_items(const struct equeue *q, struct eq_item *to, struct eq_ite
 void equeue_init(struct equeue *q, uint64_t seed)
 {
 	*q = (struct equeue){ .seed = hash_pair(seed, hash_string("ties")) };
-	equeue_bound(q, SIM_TIME_MAX, SIM_TIME_MAX);
 	equeue_tune(q, 10, 14);
 }
 
@@ -245,21 +244,12 @@ void equeue_tune(struct equeue *q, unsigned shift, unsigned slot_bits)
 	q->used = xcalloc(q->slot_count / 64, sizeof(*q->used));
 	q->cursor = q->last >> shift;
 	q->heap_slot = NO_SLOT;
-	equeue_bound(q, q->end, q->end);
 }
 
 void equeue_look_ahead(struct equeue *q, size_t depth, sim_time span)
 {
 	q->depth = depth;
 	q->ahead = span >> q->shift;
-}
-
-void equeue_share(struct equeue *to, const struct equeue *from)
-{
-	to->nodes = from->nodes;
-	to->keys = from->keys;
-	to->node_count = from->node_count;
-	to->node_capacity = from->node_capacity;
 }
 
 void equeue_release(struct equeue *q)
@@ -271,7 +261,6 @@ void equeue_release(struct equeue *q)
 	free(q->batch);
 	free(q->scratch);
 	free(q->heap);
-	free(q->away);
 }
 
 uint32_t equeue_add(struct equeue *q, uint8_t class, uint64_t key)
@@ -294,7 +283,6 @@ void equeue_rename(struct equeue *q, uint32_t id, uint8_t class, uint64_t key)
 {
 	SIM_BUG_ON(equeue_pending(q, id) || class > 15);
 	q->nodes[id].class = class;
-	q->nodes[id].queue = q->number;
 	q->keys[id] = key;
 }
 
@@ -328,21 +316,6 @@ void equeue_push_batch(struct equeue *q, uint32_t id)
 	}
 	q->batch[i] = item;
 	q->batch_low++;
-}
-
-/* Pushes an event that belongs to another queue, or to none (EQ_AWAY). An event for another
- * partition is never due before the end of the window. */
-void equeue_push_other(struct equeue *q, uint32_t id, sim_time at)
-{
-	unsigned number = q->nodes[id].queue;
-
-	if (number != EQ_AWAY) {
-		SIM_BUG_ON(!number || !q->all || at < q->end);
-		equeue_push(q->all[number], id, at);
-		return;
-	}
-	q->away = array_reserve(q->away, q->away_count, &q->away_capacity, sizeof(*q->away));
-	q->away[q->away_count++] = id;
 }
 
 static bool heap_before(const struct equeue *q, uint32_t a, uint32_t b)
@@ -408,7 +381,6 @@ void equeue_cancel(struct equeue *q, uint32_t id)
 	struct eq_node *node = &q->nodes[id];
 	uint32_t *link;
 
-	SIM_BUG_ON(node->place > EQ_CANCELLED && node->queue != q->number);
 	switch ((enum eq_place)node->place) {
 	case EQ_IDLE:
 	case EQ_CANCELLED:
@@ -455,27 +427,6 @@ static inline uint64_t next_used(const struct equeue *q)
 	if (__builtin_expect(bits != 0, 1))
 		return start + (uint64_t)__builtin_ctzll(bits);
 	return next_used_far(q);
-}
-
-sim_time equeue_first(struct equeue *q)
-{
-	sim_time first = q->heap_count ? q->nodes[q->heap[0]].at : SIM_TIME_MAX;
-	uint64_t number;
-
-	for (size_t i = q->batch_head; i < q->batch_count; i++)
-		if (q->batch[i].id != EQ_NONE)
-			return q->batch[i].at;
-	while ((number = next_used(q)) != NO_SLOT) {
-		uint64_t slot = number & (q->slot_count - 1);
-
-		for (uint32_t id = q->slots[slot]; id != EQ_NONE; id = q->nodes[id].link)
-			if (q->nodes[id].at < first)
-				first = q->nodes[id].at;
-		if (q->slots[slot] != EQ_NONE)
-			break;
-		q->used[slot >> 6] &= ~(UINT64_C(1) << (slot & 63)); /* all were cancelled */
-	}
-	return first;
 }
 
 static inline void prefetch_slot(const struct equeue *q, uint64_t number)
@@ -571,14 +522,14 @@ static inline bool is_long(const struct eq_node *nodes, uint32_t id)
  * A chain begins with the event scheduled last, which often is the latest. So the batch fills up
  * from its end, before a sentinel later than all events. Returns false where the caller needs
  * refill(): the slot has many events, or only cancelled ones; the heap has an event of this slot or
- * an earlier one; the slot is beyond q->last_slot; or the batch has no memory yet. */
+ * an earlier one; no slot is used; or the batch has no memory yet. */
 static bool open_few(struct equeue *q)
 {
 	struct eq_node *nodes = q->nodes;
 	uint64_t number = next_used(q), slot = number & (q->slot_count - 1);
 	struct eq_item *first;
 
-	if (q->heap_slot <= number || q->batch_capacity <= SORT_FEW || number > q->last_slot ||
+	if (q->heap_slot <= number || q->batch_capacity <= SORT_FEW ||
 	    is_long(nodes, q->slots[slot]))
 		return false;
 	first = q->batch + SORT_FEW;
@@ -604,16 +555,11 @@ static bool open_few(struct equeue *q)
 	return q->batch_head < SORT_FEW;
 }
 
-static uint64_t equeue_min(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* Opens slots until the batch holds enough events. False if there is no event to pop. */
 static __attribute__((noinline)) bool refill(struct equeue *q)
 {
 	size_t left = q->batch_count - q->batch_head;
-	uint64_t limit = q->last_slot;
+	uint64_t limit = NO_SLOT - 1;
 
 	if (!left) {
 		q->batch_head = q->batch_count = 0;
@@ -624,8 +570,7 @@ static __attribute__((noinline)) bool refill(struct equeue *q)
 	}
 	do {
 		if (left)
-			limit = equeue_min((q->batch[q->batch_head].at >> q->shift) + q->ahead,
-					   q->last_slot);
+			limit = (q->batch[q->batch_head].at >> q->shift) + q->ahead;
 		if (!open_next(q, limit))
 			break;
 		left = q->batch_count - q->batch_head;

@@ -17,9 +17,6 @@
  * A slot is narrow, so most hold one or two events and there is little to sort.
  * In a slot of few events the tie is worked out only where two times are equal.
  *
- * A simulation that is cut into partitions (parts.h) has a queue for each partition. The queues
- * share the nodes, and an event goes into the queue of its entity.
- *
  * Only sim.h includes this file; everybody else schedules through sim.h. */
 #ifndef INASIM_CORE_EQUEUE_H
 #define INASIM_CORE_EQUEUE_H
@@ -32,7 +29,6 @@
 #include <stddef.h>
 
 #define EQ_NONE UINT32_MAX
-#define EQ_AWAY UINT16_MAX /* an entity of no queue: see `away` */
 
 /* EQ_IDLE and EQ_CANCELLED are not pending. An idle node keeps the time of its last event. */
 enum eq_place { EQ_IDLE, EQ_CANCELLED, EQ_WHEEL, EQ_HEAP, EQ_BATCH };
@@ -40,10 +36,9 @@ enum eq_place { EQ_IDLE, EQ_CANCELLED, EQ_WHEEL, EQ_HEAP, EQ_BATCH };
 /* Four fit into a cache line, since every hop touches a node. */
 struct eq_node {
 	sim_time at;
-	uint32_t link;  /* EQ_WHEEL: next in the slot's chain; EQ_HEAP: position */
-	uint8_t place;  /* enum eq_place */
-	uint8_t class;  /* at equal times, lower classes come first */
-	uint16_t queue; /* number of the queue that its events go into, or EQ_AWAY */
+	uint32_t link; /* EQ_WHEEL: next in the slot's chain; EQ_HEAP: position */
+	uint8_t place; /* enum eq_place */
+	uint8_t class; /* at equal times, lower classes come first */
 };
 
 struct eq_item {
@@ -75,14 +70,6 @@ struct equeue {
 	uint64_t heap_slot; /* slot number of the heap's first event; UINT64_MAX = heap is empty */
 
 	uint64_t seed;
-
-	sim_time end;        /* equeue_pop_before() stops here */
-	uint64_t last_slot;  /* no later slot is opened; see equeue_bound() */
-	uint16_t number;     /* of the queue's partition; 0: the whole simulation */
-	struct equeue **all; /* the queues of the partitions, by number; not owned */
-	/* EQ_AWAY entities that were scheduled here. They never become pending: see net/wire.c. */
-	uint32_t *away;
-	size_t away_count, away_capacity;
 };
 
 void equeue_init(struct equeue *q, uint64_t seed);
@@ -104,9 +91,6 @@ uint32_t equeue_add(struct equeue *q, uint8_t class, uint64_t key);
 /* Gives an entity that is not pending a new class and key (for pooled timers). */
 void equeue_rename(struct equeue *q, uint32_t id, uint8_t class, uint64_t key);
 
-/* Lets `to` use the nodes and keys of `from`. Call it again whenever `from` gets new entities. */
-void equeue_share(struct equeue *to, const struct equeue *from);
-
 /* Removes the pending event of an entity, if any. */
 void equeue_cancel(struct equeue *q, uint32_t id);
 
@@ -122,17 +106,9 @@ static inline sim_time equeue_last(const struct equeue *q, uint32_t id)
 	return q->nodes[id].place == EQ_IDLE ? q->nodes[id].at : 0;
 }
 
-/* Makes equeue_last() of `id`, which is EQ_IDLE, at least that of `other`. */
-static inline void equeue_inherit(struct equeue *q, uint32_t id, uint32_t other)
-{
-	if (equeue_last(q, other) > equeue_last(q, id))
-		q->nodes[id].at = q->nodes[other].at;
-}
-
 /* The slow paths of the inline functions below. */
 void equeue_push_far(struct equeue *q, uint32_t id);
 void equeue_push_batch(struct equeue *q, uint32_t id);
-void equeue_push_other(struct equeue *q, uint32_t id, sim_time at);
 bool equeue_refill(struct equeue *q);
 
 static inline void equeue_push(struct equeue *q, uint32_t id, sim_time at)
@@ -141,10 +117,6 @@ static inline void equeue_push(struct equeue *q, uint32_t id, sim_time at)
 	uint64_t number = at >> q->shift, mask = q->slot_count - 1;
 
 	SIM_BUG_ON(node->place > EQ_CANCELLED);
-	if (__builtin_expect(node->queue != q->number, 0)) {
-		equeue_push_other(q, id, at);
-		return;
-	}
 	node->at = at;
 	if (__builtin_expect(number - q->cursor - 1 < mask, 1)) { /* in the wheel */
 		uint64_t slot = number & mask;
@@ -179,17 +151,6 @@ static inline uint32_t equeue_coming(const struct equeue *q)
 	return q->batch_head < q->batch_count ? q->batch[q->batch_head].id : EQ_NONE;
 }
 
-/* From now on equeue_pop_before() pops only events before `end`. Slots that begin at `known` or
- * later stay closed, so that events for these slots still go into the wheel. `known` >= `end`. */
-static inline void equeue_bound(struct equeue *q, sim_time end, sim_time known)
-{
-	q->end = end;
-	q->last_slot = (known - 1) >> q->shift;
-}
-
-/* The time of the first event, SIM_TIME_MAX if there is none. Opens no slot. */
-sim_time equeue_first(struct equeue *q);
-
 /* Undoes the last equeue_pop(); the queue must not have changed in between. `last` stays, so no
  * event may be pushed that is earlier than the one put back. */
 static inline void equeue_unpop(struct equeue *q)
@@ -211,14 +172,6 @@ static inline uint32_t equeue_pop(struct equeue *q, sim_time *at)
 	q->nodes[item->id].place = EQ_IDLE;
 	*at = q->last = item->at;
 	return item->id;
-}
-
-/* As equeue_pop(), but only for events before the `end` of equeue_bound(). */
-static inline uint32_t equeue_pop_before(struct equeue *q, sim_time *at)
-{
-	sim_time first;
-
-	return equeue_peek(q, &first) && first < q->end ? equeue_pop(q, at) : EQ_NONE;
 }
 
 #endif

@@ -1,7 +1,6 @@
 #include "core/sim.h"
 
 #include "base/mem.h"
-#include "core/parts.h"
 
 #include <stdlib.h>
 
@@ -13,7 +12,6 @@ void sim_init(struct sim *sim, uint64_t seed)
 
 void sim_release(struct sim *sim)
 {
-	parts_free(sim);
 	equeue_release(&sim->queue);
 	free(sim->entities);
 	free(sim->idle_timers);
@@ -43,11 +41,8 @@ static struct sim_entity entity_of(enum sim_class class, sim_handler *handler, v
 uint32_t sim_add_entity(struct sim *sim, enum sim_class class, uint64_t key, sim_handler *handler,
 			void *owner)
 {
-	uint32_t id;
+	uint32_t id = equeue_add(&sim->queue, (uint8_t) class, key);
 
-	if (parts_number(sim))
-		return parts_add_entity(sim, class, key, handler, owner);
-	id = equeue_add(&sim->queue, (uint8_t) class, key);
 	sim->entities = array_reserve(sim->entities, sim->entity_count, &sim->entity_capacity,
 				      sizeof(*sim->entities));
 	sim->entities[sim->entity_count++] = entity_of(class, handler, owner);
@@ -110,8 +105,7 @@ uint32_t sim_first(struct sim *sim, uint32_t id)
 
 		equeue_unpop(&sim->queue);
 		sim->catch_up(sim->catch_up_owner, sim->now + 1);
-		/* in a partition, not beyond the end of its window (equeue_bound()) */
-		id = equeue_pop_before(&sim->queue, &sim->now);
+		id = equeue_pop(&sim->queue, &sim->now);
 		if (id == before)
 			break;
 	}
@@ -157,7 +151,7 @@ bool sim_moves(const struct sim *sim, uint32_t end)
 	for (uint32_t id = 0; id < sim->queue.node_count; id++)
 		if (sim_pending(sim, id) && id != end && sim->queue.nodes[id].class != SIM_SAMPLE)
 			return true;
-	return parts_hold(sim);
+	return false;
 }
 
 sim_time sim_last_move(const struct sim *sim, uint32_t end)

@@ -11,8 +11,7 @@
  * equeue.h describes the order of events. The digest is the sum, over all events
  * that are not silent, of a hash of (time, entity, what happened). Any change of a
  * time or of a packet changes the digest. Another order of simultaneous events
- * changes it only by its consequences, since a sum has no order. So partitions may
- * add their parts in any order. */
+ * changes it only by its consequences, since a sum has no order. */
 #ifndef INASIM_CORE_SIM_H
 #define INASIM_CORE_SIM_H
 
@@ -59,8 +58,6 @@ struct sim {
 	bool stopped;
 	struct sim_entity block; /* shared by entities 0..block_count-1 */
 	uint32_t block_count;
-	struct sim_entity more; /* in a partition: a second block, of ids from more_first on */
-	uint32_t more_first, more_count;
 	struct sim_entity *entities; /* all others, by id - block_count */
 	size_t entity_count, entity_capacity;
 	uint32_t *idle_timers; /* ids for reuse */
@@ -69,7 +66,6 @@ struct sim {
 	sim_catch_up *catch_up;   /* optional: set by the network if NICs may defer (net/nic.h) */
 	void *catch_up_owner;
 	struct equeue queue;
-	struct sim_parts *parts; /* partitions (parts.h); NULL if there are none */
 	uint64_t uncounted; /* events that are not part of the run; their handlers count them */
 	struct sim_names *names;
 };
@@ -177,8 +173,7 @@ static inline bool sim_next(struct sim *sim, sim_time *at)
 }
 
 /* Whether anything will still happen: an event is pending, other than samples and that of the
- * entity `end`, which only ends the run, or a partition holds packets for another thread. Goes
- * through all entities, so too slow for every event. */
+ * entity `end`, which only ends the run. Goes through all entities, so too slow for every event. */
 bool sim_moves(const struct sim *sim, uint32_t end);
 
 /* The time of the last event of any entity except `end`, at the end of a run. Leaves out silent

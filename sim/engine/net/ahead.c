@@ -60,13 +60,10 @@ static inline const struct nic *nic_of(const struct network *net, uint32_t entit
 	return host < net->host_ports ? &net->nics[host] : NULL;
 }
 
-/* The port or wire of an entity; NULL for other entities. */
+/* The port of an entity; NULL for other entities. */
 HOT_INLINE const struct port *port_of(const struct network *net, uint32_t entity)
 {
-	if (__builtin_expect(entity < net->port_count, 1))
-		return &net->ports[entity];
-	return entity - net->first_wire < net->wire_count ? &net->wires[entity - net->first_wire]
-							  : NULL;
+	return __builtin_expect(entity < net->port_count, 1) ? &net->ports[entity] : NULL;
 }
 
 HOT_INLINE void ahead_port(const struct network *net, uint32_t id)

@@ -208,22 +208,3 @@ void hop_arrive(struct sim *sim, uint32_t number, void *owner)
 	(void)sim;
 	hop_path(owner, number, &plain, aggregate);
 }
-
-/* Wires lead from switch to switch and carry no AGGREGATION packets. */
-void hop_arrive_by_wire(struct sim *sim, uint32_t entity, void *owner)
-{
-	struct network *net = owner;
-	uint32_t number = net->wire_ports[entity - net->first_wire];
-	struct port *wire = &net->wires[entity - net->first_wire];
-	const struct packet *head = port_head(wire);
-
-	hop_note(net, number, head);
-	hop_prefetch_next(net);
-	if (!(wire->flags & PORT_SLOW && hop_lose(net, number, head)))
-		hop_put(net, wire->to_port + head->route[head->hop], head, head->hop + 1, 0,
-			&plain);
-	if (hop_unlink_head(wire))
-		sim_schedule(sim, entity, port_head(wire)->depart + port_class(net, wire)->latency);
-	if (ring_is_wide(wire))
-		port_resize(wire, wire->ring_bits - 1);
-}

@@ -10,7 +10,6 @@
 #define COPIES_AHEAD 4 /* see hop_prefetch_copies() */
 
 sim_handler hop_arrive;
-sim_handler hop_arrive_by_wire; /* for wires (wire.h) */
 
 /* network.send and network.switch_send(_each) in networks without PAUSE. */
 void hop_send(struct network *net, uint32_t port, const struct packet *packet);
@@ -149,7 +148,7 @@ struct hop_kind {
 };
 
 /* Copies a packet that has passed `hop` switches into the queue. For packets that switches only
- * forward, within a thread, this is the only copy per hop. Fields are changed in the ring and not
+ * forward, this is the only copy per hop. Fields are changed in the ring and not
  * in a temporary, because a narrow store before a wide load stalls the processor. */
 HOT_INLINE void hop_put(struct network *net, uint32_t number, const struct packet *packet,
 			uint8_t hop, uint32_t charge, const struct hop_kind *kind)

@@ -29,7 +29,6 @@ static void number_links(struct network *net, const uint16_t *host_links)
 		net->host_ports += host_links[h] - 1u;
 	if (net->host_ports == net->hosts)
 		return;
-	net->never_cut = true;
 	net->more_links = xcalloc(net->hosts + 1, sizeof(*net->more_links));
 	net->more_links[0] = net->hosts;
 	for (uint32_t h = 0; h < net->hosts; h++)
@@ -97,7 +96,6 @@ void network_control_first(struct network *net)
 void network_long_routes(struct network *net)
 {
 	net->legs = legs_new();
-	net->never_cut = true;
 }
 
 static bool same_class(const struct link_class *a, const struct link_class *b)
@@ -223,9 +221,8 @@ static void look_ahead(struct network *net, sim_time span)
 /* Sets the slots of an event queue. SLOT_EVENTS or SLOT_EVENTS_MANY bounds the events of a slot. A
  * slot is at most a quarter of the shortest latency (or 64 ps), so that a new event hardly ever
  * falls into a slot that is already open. The wheel spans the longest regular wait (latency and two
- * large frames) plus `window`, for packets from other partitions, unless that takes more than 2^16
- * slots. Returns the shortest latency. */
-static sim_time tune_queue(const struct network *net, struct equeue *queue, sim_time window)
+ * large frames), unless that takes more than 2^16 slots. Returns the shortest latency. */
+static sim_time tune_queue(const struct network *net)
 {
 	sim_time span = PS_PER_NS, shortest = SIM_TIME_MAX;
 	double events_per_ps = 0, max;
@@ -235,8 +232,7 @@ static sim_time tune_queue(const struct network *net, struct equeue *queue, sim_
 		const struct link_class *link = port_class(net, &net->ports[i]);
 		sim_time frame;
 
-		if (net->ports[i].class == CLASSES_MAX ||
-		    (net->part_of && net->part_of[net->ports[i].to] != queue->number))
+		if (net->ports[i].class == CLASSES_MAX)
 			continue;
 		frame = link_transmission(link, FULL_FRAME);
 		events_per_ps += 1 / (double)frame;
@@ -250,15 +246,15 @@ static sim_time tune_queue(const struct network *net, struct equeue *queue, sim_
 	while (shift < 40 && (double)(UINT64_C(2) << shift) * events_per_ps < max &&
 	       UINT64_C(2) << shift < shortest / 4)
 		shift++;
-	while (bits < 16 && UINT64_C(1) << (bits + shift) < span + window)
+	while (bits < 16 && UINT64_C(1) << (bits + shift) < span)
 		bits++;
-	equeue_tune(queue, shift, bits);
+	equeue_tune(&net->sim->queue, shift, bits);
 	return shortest;
 }
 
 void network_tune(struct network *net)
 {
-	sim_time shortest = tune_queue(net, &net->sim->queue, 0);
+	sim_time shortest = tune_queue(net);
 
 	/* Prefetching makes a network that fits into the cache slower: by 12 % with SwitchML, ATP
 	 * and ESA on a star of 64, unless other programs fill the cache. */
@@ -266,15 +262,6 @@ void network_tune(struct network *net)
 		look_ahead(net, shortest / 4);
 	if (!net->lossless && !net->more_links)
 		nic_may_defer(net);
-}
-
-void network_tune_part(struct network *net, sim_time window)
-{
-	struct equeue *queue = &net->sim->queue;
-	sim_time shortest = tune_queue(net, queue, window);
-
-	if (net->sim->lookahead)
-		equeue_look_ahead(queue, HOP_AHEAD, shortest / 4);
 }
 
 uint8_t network_register(struct network *net, const struct protocol_ops *ops, void *self)
@@ -382,9 +369,8 @@ struct port_sent network_sent(const struct network *net, uint32_t number)
 uint64_t network_arrived(const struct network *net, uint32_t number)
 {
 	const struct port *port = &net->ports[number];
-	const struct port *wire = network_wire(net, number);
 
-	return port->packets - port->count - (wire ? wire->count : 0);
+	return port->packets - port->count;
 }
 
 uint64_t network_queue_bytes(struct network *net, uint32_t port)

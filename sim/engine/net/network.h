@@ -48,8 +48,8 @@ void network_look_on(struct network *net, struct net_onlooker *onlooker);
 
 /* Makes the nodes and their ports. `host_links` has the number of links of each host, at least 1;
  * NULL: one each. `switch_ports` (number of ports) and `tiers` have one entry per switch. `nics`:
- * see nic.h. `sim` must not have any entity yet. A network whose hosts have several links is never
- * cut into partitions, and defers no departure. */
+ * see nic.h. `sim` must not have any entity yet. A network whose hosts have several links
+ * defers no departure. */
 void network_init(struct network *net, struct sim *sim, uint32_t hosts, const uint16_t *host_links,
 		  uint32_t switches, const uint16_t *switch_ports, const uint8_t *tiers,
 		  enum nic_mode nics);
@@ -67,8 +67,7 @@ void network_release(struct network *net);
  * data, whose departures are set anew. That costs computation in proportion to the queue. */
 void network_control_first(struct network *net);
 
-/* Call it before any link if routes may be longer than a packet has room for (legs.h). Such a
- * network is never cut into partitions. */
+/* Call it before any link if routes may be longer than a packet has room for (legs.h). */
 void network_long_routes(struct network *net);
 
 /* Joins local port `pa` of node `a` with local port `pb` of node `b`. `ab` has the properties of
@@ -79,10 +78,6 @@ void network_connect(struct network *net, uint32_t a, uint16_t pa, const struct 
 /* Fits the event queue to the links, and decides whether hops are prefetched and departures
  * deferred. Speed only. Call it after all links have been made. */
 void network_tune(struct network *net);
-
-/* Fits the event queue of one partition to its links: `net` is the partition's view, `window` the
- * length of its windows. */
-void network_tune_part(struct network *net, sim_time window);
 
 /* Adds a protocol. Returns the number that its packets carry in `protocol`. `ops` and `self` are
  * not owned. */

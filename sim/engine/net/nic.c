@@ -1,7 +1,6 @@
 #include "net/nic.h"
 
 #include "base/mem.h"
-#include "core/parts.h"
 
 /* This many looks at listed hosts cost about as much time as one deferred departure saves. */
 #define LOOKS_PER_DEPARTURE 16
@@ -183,13 +182,14 @@ static void nic_catch_up(struct network *net, uint32_t host, sim_time until)
 		make_event(nic);
 }
 
-/* Catches up all NICs of the list; NICs without a deferred departure leave the list. If looks at
- * the list cost more than deferred departures save, none is deferred from now on. */
-static void catch_up_list(struct network *net, sim_time until)
+/* sim.catch_up: called before an event that may touch any host. Catches up all NICs of the list;
+ * NICs without a deferred departure leave the list. If looks at the list cost more than deferred
+ * departures save, none is deferred from now on. */
+static void catch_up_all(void *owner, sim_time until)
 {
-	uint32_t hosts = net->hosts / (net->part_count ? net->part_count : 1);
+	struct network *net = owner;
 
-	if (net->deferred_looks / LOOKS_PER_DEPARTURE > net->departures_deferred + hosts)
+	if (net->deferred_looks / LOOKS_PER_DEPARTURE > net->departures_deferred + net->hosts)
 		net->nics_by_event = true;
 	for (uint32_t *link = &net->deferred_first; *link != NIC_NONE;) {
 		struct nic *nic = &net->nics[*link];
@@ -202,36 +202,6 @@ static void catch_up_list(struct network *net, sim_time until)
 		}
 		nic->listed = false;
 		*link = net->deferred_next[nic->port];
-	}
-}
-
-/* sim.catch_up: called before an event that may touch any host of its partition, or of all
- * partitions if it is an event of the whole simulation. */
-static void catch_up_all(void *owner, sim_time until)
-{
-	struct network *net = owner;
-
-	catch_up_list(net, until);
-	for (unsigned p = 1; !parts_number(net->sim) && p <= net->part_count; p++)
-		catch_up_list(net->views[p], until);
-}
-
-void nic_cut(struct network *net)
-{
-	for (uint32_t h = 0; h < net->hosts; h++)
-		net->nics[h].net = network_of(net, h);
-}
-
-void nic_join(struct network *net)
-{
-	for (uint32_t h = 0; h < net->hosts; h++) {
-		struct nic *nic = &net->nics[h];
-
-		nic->net = net;
-		if (nic->listed) { /* from the list of its view to that of the whole network */
-			nic->listed = false;
-			nic_list(nic);
-		}
 	}
 }
 

@@ -94,11 +94,6 @@ bool nic_deferrable(const struct network *net, sim_time min);
  * links have been made. */
 void nic_may_defer(struct network *net);
 
-/* Moves each NIC to the view of its host, before the first packet of a network that is cut. */
-void nic_cut(struct network *net);
-/* Moves each NIC, with its deferred departure, back to the whole network. */
-void nic_join(struct network *net);
-
 /* The source has something to send; no effect if it waits already. Deferred departures must not see
  * a later change of the state that pull() reads. So code that changes this state outside of
  * deliveries to the host and timers first calls network_catch_up(); nic_wake() checks this. */

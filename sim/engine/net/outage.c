@@ -15,7 +15,6 @@ void network_may_fail(struct network *net)
 	outages->wiped = xcalloc(net->switches, sizeof(*outages->wiped));
 	outages->adds_nothing = xcalloc(net->switches, sizeof(*outages->adds_nothing));
 	net->outages = outages;
-	net->never_cut = true;
 }
 
 void outages_free(struct outages *outages)

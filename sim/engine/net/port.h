@@ -222,7 +222,7 @@ static inline uint64_t port_queue_bytes(struct port *port, sim_time now)
 }
 
 /* Packets and their bytes, without preambles and gaps, that have arrived at the far
- * end: those accepted less those still in the ring. Only for a port without a wire. */
+ * end: those accepted less those still in the ring. */
 void port_carried(const struct port *port, uint64_t *packets, uint64_t *size);
 
 /* Bytes on the wire that a transmitter has sent, including the sent part of the current packet. The

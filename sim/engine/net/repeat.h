@@ -6,8 +6,8 @@
 #include "core/repeat.h"
 #include "net/state.h"
 
-/* Whether network_repeat() covers all of the state. It does not with partitions, links that may
- * fail (outage.h), watched ports, an onlooker or faults of tests. */
+/* Whether network_repeat() covers all of the state. It does not with links that may fail
+ * (outage.h), watched ports, an onlooker or faults of tests. */
 bool network_can_repeat(const struct network *net);
 
 /* For repeat.walk, which first calls repeat_base() for the streams of packets. */

@@ -2,9 +2,8 @@
  *
  * The files of net/ include each other in one direction only. From the lowest: packet, port, state,
  * ingress, watch, legs, outage, record, hop (the path of a packet), nic, ahead (prefetching),
- * lossless (PAUSE), network (building and queries), repeat, wire and cut (partitions). Where a
- * lower file has to call a higher one, nic or lossless, struct network has a pointer to the
- * function. */
+ * lossless (PAUSE), network (building and queries), repeat. Where a lower file has to call a higher
+ * one, nic or lossless, struct network has a pointer to the function. */
 #ifndef INASIM_NET_STATE_H
 #define INASIM_NET_STATE_H
 
@@ -95,24 +94,6 @@ struct network_faults {
 	void *owner;
 };
 
-/* A packet on its way to a partition of another thread; handed over at the end of a window.
- * Partitions of one thread share the port's ring. */
-struct crossing {
-	struct packet packet;
-	uint32_t wire;
-};
-
-/* The wire that an egress port leads to, and the partition at the far end. `part` 0: the port has
- * no wire, because one thread runs the nodes at both ends of the link. */
-struct wire_end {
-	uint32_t wire, part;
-};
-
-struct crossings {
-	struct crossing *items; /* owned */
-	size_t count, capacity;
-};
-
 struct network {
 	struct sim *sim;
 	uint32_t hosts, switches, port_count;
@@ -140,10 +121,9 @@ struct network {
 	unsigned protocol_count;
 	struct lossless *lossless; /* state of PAUSE; NULL = full queues drop packets */
 	struct route_legs *legs;   /* NULL = every route fits into a packet; owned */
-	bool never_cut; /* into partitions, as routes are made during the run or links may fail */
-	struct outages *outages; /* NULL = no link ever fails; owned */
-	bool control_first;      /* two classes of traffic, see network_control_first() */
-	bool nics_by_event;      /* no departure is deferred, see nic.h */
+	struct outages *outages;   /* NULL = no link ever fails; owned */
+	bool control_first;        /* two classes of traffic, see network_control_first() */
+	bool nics_by_event;        /* no departure is deferred, see nic.h */
 	/* Longest time by which a departure is deferred: the longest latency of a host's link. */
 	sim_time nic_lag;
 	/* First host of the list of hosts with a deferred departure, now or before; ends with
@@ -153,21 +133,6 @@ struct network {
 	uint64_t departures_by_event, departures_deferred; /* of NICs, so far */
 	uint64_t deferred_looks;                           /* at hosts of that list, so far */
 	const struct network_faults *faults;               /* NULL = none; not owned */
-
-	/* If the network is cut (cut.h), each partition has a copy of this struct, its view. A view
-	 * has its own sim, nics_by_event, list of hosts (deferred_first), crossings and counts; all
-	 * else is shared. */
-	unsigned part_count; /* 0 = not cut; then the pointers are NULL */
-	unsigned thread_count;
-	uint16_t *part_of;           /* by node; owned, like the pointers that follow */
-	struct network **views;      /* by partition, from 1 */
-	struct crossings *crossings; /* of a view, by destination partition */
-	/* Wires: links between threads, on the side of the receiver (wire.h). They use only the
-	 * ring and the constants of struct port. */
-	struct port *wires;
-	uint32_t wire_count, first_wire; /* entity of the first wire; the others follow */
-	uint32_t *wire_ports;            /* by wire: number of the egress port */
-	struct wire_end *wire_ends;      /* by port */
 
 	/* Conservation: created = delivered + dropped + lost + absorbed + network_in_flight(). */
 	uint64_t created, delivered, dropped, lost, absorbed;
@@ -209,19 +174,6 @@ static inline const struct link_class *port_class(const struct network *net,
 						  const struct port *port)
 {
 	return &net->classes[port->class];
-}
-
-/* The view of the partition of a host; the whole network if it is not cut. */
-static inline struct network *network_of(struct network *net, uint32_t host)
-{
-	return net->part_of ? net->views[net->part_of[host]] : net;
-}
-
-/* The wire behind a port; NULL if the port keeps packets in its ring until they arrive. */
-static inline struct port *network_wire(const struct network *net, uint32_t port)
-{
-	return net->wire_ends && net->wire_ends[port].part ? &net->wires[net->wire_ends[port].wire]
-							   : NULL;
 }
 
 /* Whether a NIC has deferred departures that come before the time `until`. Hosts with several links

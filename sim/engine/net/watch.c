@@ -50,12 +50,8 @@ static void add_sent(const struct network *net, const struct port *port,
 void net_watch_sent(const struct network *net, uint32_t number,
 		    struct port_sent sent[WATCH_CLASSES])
 {
-	const struct port *wire = network_wire(net, number);
-
 	for (unsigned c = 0; c < WATCH_CLASSES; c++)
 		sent[c] = (struct port_sent){ .whole = net->watch->bytes[number][c] };
-	if (wire)
-		add_sent(net, wire, sent);
 	add_sent(net, &net->ports[number], sent);
 }
 

@@ -98,11 +98,6 @@ struct graph_routes;
 struct graph_routes *graph_routes_new(const struct graph *graph);
 void graph_routes_free(struct graph_routes *routes); /* NULL is allowed */
 
-/* Computes the distances to all switches that have hosts. Returns false and does nothing if the
- * distances to all switches, even those without hosts, cannot be kept at once. Then some will be
- * forgotten and computed again during the run. */
-bool graph_routes_fill(struct graph_routes *routes);
-
 /* The sum of costs from each switch to switch `to`, by switch. Valid until the next call. */
 const uint32_t *graph_distances(struct graph_routes *routes, uint32_t to);
 

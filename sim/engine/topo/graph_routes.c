@@ -91,18 +91,6 @@ const uint32_t *graph_distances(struct graph_routes *routes, uint32_t to)
 	return routes->rows[to];
 }
 
-bool graph_routes_fill(struct graph_routes *routes)
-{
-	const struct graph *graph = routes->graph;
-
-	if (graph->switches > routes->max)
-		return false;
-	for (uint32_t s = 0; s < graph->switches; s++)
-		if (graph->tiers[s] == 1)
-			graph_distances(routes, s);
-	return true;
-}
-
 uint16_t graph_next(const struct graph *graph, const uint32_t *distances, uint32_t *sw,
 		    uint64_t *entropy)
 {

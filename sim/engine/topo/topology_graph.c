@@ -53,8 +53,6 @@ static void graph_prepare(struct topology *topo)
 	const struct graph *graph = topo->conf->graph;
 
 	topo->routes = graph_routes_new(graph);
-	if (!graph_routes_fill(topo->routes)) /* routes are found during the run */
-		topo->net.never_cut = true;
 	if (graph->longest > ROUTE_MAX || topo->conf->fails) /* detours may be longer */
 		network_long_routes(&topo->net);
 }

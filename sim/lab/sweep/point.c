@@ -183,8 +183,7 @@ static void set_timer(int which, int number, sim_time limit)
 	setitimer(which, &timer, NULL);
 }
 
-/* SIGPROF ends the child after so much CPU time of all its threads, SIGALRM after much more wall
- * time. */
+/* SIGPROF ends the child after so much CPU time, SIGALRM after much more wall time. */
 static void limit_time(sim_time limit)
 {
 	sigset_t none;

@@ -34,7 +34,7 @@ bool point_status_is_usable(enum point_status status);
 
 /* What a point may use; 0 means no limit. */
 struct point_limits {
-	sim_time time; /* CPU time, of all threads */
+	sim_time time; /* CPU time */
 	bytes memory;  /* private writable memory */
 };
 
