@@ -17,7 +17,8 @@ static bool seen_before(const struct flow_group_conf *groups, size_t g)
 static void json_group(struct json *json, const struct simulation *s, const char *name)
 {
 	const struct flow_group_conf *groups = scenario_flows(s->scenario);
-	uint64_t count = 0, finished = 0;
+	uint64_t count = 0, finished = 0, endless = 0;
+	bytes delivered = 0;
 	struct jain jain = { 0 };
 
 	for (size_t g = 0; g < s->scenario->flows.count; g++) {
@@ -27,6 +28,8 @@ static void json_group(struct json *json, const struct simulation *s, const char
 			continue;
 		count += stats->count;
 		finished += stats->finished;
+		endless += stats->endless;
+		delivered += stats->delivered;
 		jain.n += stats->throughput.n;
 		jain.sum += stats->throughput.sum;
 		jain.squares += stats->throughput.squares;
@@ -34,6 +37,10 @@ static void json_group(struct json *json, const struct simulation *s, const char
 	json_open_object(json, name);
 	json_u64(json, "count", count);
 	json_u64(json, "finished", finished);
+	if (endless) {
+		json_u64(json, "endless", endless);
+		json_u64(json, "delivered_bytes", delivered);
+	}
 	json_real(json, "throughput_bps", jain.sum / jain.n);
 	json_real(json, "jain", jain_index(&jain));
 	json_close_object(json);

@@ -137,6 +137,25 @@ static void print_lines(const char *before, char **lines, FILE *to)
 	results_lines_free(lines);
 }
 
+/* Flows that end with the run, a line a group. */
+static void print_endless(const struct simulation *s, FILE *to)
+{
+	for (size_t g = 0; g < s->scenario->flows.count; g++) {
+		const struct flow_group_stats *stats = flows_group(s->flows, g);
+
+		if (!stats->endless)
+			continue;
+		fprintf(to, "endless: %s, %" PRIu64 " flows, %.4g MB delivered",
+			scenario_flows(s->scenario)[g].name, stats->endless,
+			(double)stats->delivered / 1e6);
+		if (stats->throughput.n > 0)
+			fprintf(to, ", mean goodput %.4g Gbps, Jain %.3f",
+				stats->throughput.sum / stats->throughput.n / 1e9,
+				jain_index(&stats->throughput));
+		fputc('\n', to);
+	}
+}
+
 static void print_flows(const struct simulation *s, FILE *to)
 {
 	size_t class_count;
@@ -167,6 +186,7 @@ static void print_flows(const struct simulation *s, FILE *to)
 		free(fct);
 		free(slowdown);
 	}
+	print_endless(s, to);
 	if (few)
 		fputs("p99 is left out for classes with less than 1000 finished flows: too few to "
 		      "show one in a hundred\n",
@@ -200,9 +220,11 @@ static void print_left_out(const struct simulation *s, FILE *to)
 
 	for (size_t c = 0; c < class_count; c++)
 		measured += classes[c].count;
-	if (report->arrived > jobs->count || flows_started(s->flows) > measured)
+	if (report->arrived > jobs->count ||
+	    flows_started(s->flows) - flows_endless(s->flows) > measured)
 		fprintf(to, "measured: %zu of %zu jobs, %" PRIu64 " of %" PRIu64 " flows\n",
-			jobs->count, report->arrived, measured, flows_started(s->flows));
+			jobs->count, report->arrived, measured,
+			flows_started(s->flows) - flows_endless(s->flows));
 	if (open || flows_measured_open(s->flows))
 		fprintf(to, "unfinished, and left out of means: %zu jobs, %" PRIu64 " flows\n",
 			open, flows_measured_open(s->flows));

@@ -248,7 +248,7 @@ static void check_poisson(const struct looking *look, const struct flow_group_co
 	double gap_s = 8 * mean / load_bps;
 	const char *where = conf_at(look->doc, "%s/arrival/poisson_load", pointer);
 
-	if (group->arrival.load <= 0)
+	if (group->arrival.load <= 0 || group->size.form == SIZE_ENDLESS)
 		return;
 	check_gap(look, where, gap_s);
 	if (mean > 0 && gap_s < GAP_LEAST_S)
@@ -292,6 +292,33 @@ static void check_flow_group(const struct looking *look, size_t number, bool bou
 	case ARRIVE_TRACE:
 		return;
 	}
+}
+
+/* Whether flows of a group end: all of them, or some of a trace. */
+static bool some_end(const struct flow_group_conf *group)
+{
+	const struct flow_trace *trace = group->recorded;
+	bool ends = group->arrival.form != ARRIVE_TRACE && group->size.form != SIZE_ENDLESS;
+
+	for (size_t i = 0; trace && !ends && i < trace->count; i++)
+		ends = trace->flows[i].size != FLOW_ENDLESS;
+	return ends || (group->arrival.form == ARRIVE_TRACE && !trace); /* a mistake of its own */
+}
+
+/* Nothing waits for endless flows, so something else ends the run. */
+static void check_endless(const struct looking *look)
+{
+	enum stop_when when = (enum stop_when)look->scenario->stop.when;
+	bool ends = when != STOP_ALL_DONE && when != STOP_FLOWS_DONE;
+
+	ends |= when == STOP_ALL_DONE && scenario_has_jobs(look->scenario);
+	if (!scenario_has_flows(look->scenario))
+		return;
+	for_enabled_flows(group, look->scenario)
+		ends |= some_end(group);
+	if (!ends)
+		conf_error(look->doc, "/stop/when",
+			   "nothing ends a run of endless flows alone; allowed: \"time\"");
 }
 
 /* --- jobs --- */
@@ -637,6 +664,7 @@ void scenario_check(struct scenario *scenario, struct conf_doc *doc)
 		check_job_group(&look, i, timed || when == STOP_FLOWS_DONE);
 	for (size_t i = 0; i < scenario->flows.count; i++)
 		check_flow_group(&look, i, timed || when == STOP_JOBS_DONE);
+	check_endless(&look);
 	for (unsigned s = 0; scheme_ops(s); s++)
 		if (scenario_uses(scenario, s))
 			check_scheme(scenario, s, doc);

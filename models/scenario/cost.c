@@ -316,14 +316,16 @@ static void add_job_group(struct basis *basis, const struct job_group_conf *grou
 
 /* --- flows --- */
 
-static double hops_of_trace(const struct basis *basis, const struct flow_group_conf *group)
+static double hops_of_trace(const struct basis *basis, const struct flow_group_conf *group,
+			    double room)
 {
 	const struct flow_trace *trace = group->recorded;
 	double hops = 0;
 
 	for (size_t i = 0; i < trace->count; i++)
 		hops += hops_of_bytes(basis, transport_kind((unsigned)group->transport),
-				      (double)trace->flows[i].size, path_at_random(basis));
+				      fmin((double)trace->flows[i].size, room),
+				      path_at_random(basis));
 	return hops;
 }
 
@@ -382,7 +384,7 @@ static double hops_of_flows(const struct basis *basis, const struct flow_group_c
 	double room = fmax(seconds - seconds_of(group->arrival.at), 0) * basis->rate_bps / 8;
 
 	if (group->arrival.form == ARRIVE_TRACE)
-		return hops_of_trace(basis, group);
+		return hops_of_trace(basis, group, room);
 	size = sizes_mean(group->sizes);
 	if (group->arrival.form == ARRIVE_AT && group->pairs.form == PAIRS_LIST)
 		return hops_of_list(basis, group, size, room);

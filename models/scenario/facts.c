@@ -78,7 +78,8 @@ static bool flow_group_draws(const struct flow_group_conf *group)
 {
 	return group->arrival.form == ARRIVE_POISSON ||
 	       (group->arrival.form == ARRIVE_AT &&
-		(group->size.form != SIZE_FIXED || group->pairs.form != PAIRS_LIST));
+		(group->size.form == SIZE_CDF || group->size.form == SIZE_MIX ||
+		 group->pairs.form != PAIRS_LIST));
 }
 
 static bool network_draws(const struct topology_conf *topology)

@@ -93,7 +93,19 @@ static cJSON *bind_by_trial(struct binding *b, const struct conf_row *row, char 
 		choose(b, row, r, base);
 		return resolved;
 	}
-	return conf_bind_refuse(b, row, item);
+	return NULL;
+}
+
+/* The alternative with a unit that a text with a number in front is meant for; NULL if none. */
+static const struct conf_row *with_unit(const struct conf_row *rows, const cJSON *item)
+{
+	bool number =
+		cJSON_IsString(item) && *item->valuestring >= '0' && *item->valuestring <= '9';
+
+	for (const struct conf_row *r = rows; number && r->name; r++)
+		if (r->type == CONF_BYTES || r->type == CONF_TIME || r->type == CONF_RATE)
+			return r;
+	return NULL;
 }
 
 /* Binds the only alternative that is left and reports its messages. Messages about a scalar say
@@ -121,10 +133,15 @@ cJSON *conf_bind_oneof(struct binding *b, const struct conf_row *row, char *base
 		only = r;
 		candidates++;
 	}
-	if (candidates > 1 && !cJSON_IsObject(item))
-		return bind_by_trial(b, row, base, item);
-	if (candidates > 1)
+	if (candidates > 1 && !cJSON_IsObject(item)) {
+		cJSON *resolved = bind_by_trial(b, row, base, item);
+
+		if (resolved)
+			return resolved;
+		only = with_unit(row->table->rows, item);
+	} else if (candidates > 1) {
 		only = choose_by_keys(row->table->rows, item);
+	}
 	if (!only)
 		return conf_bind_refuse(b, row, item);
 	return bind_only(b, row, only, base, item);

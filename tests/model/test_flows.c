@@ -585,6 +585,16 @@ Test(flows, mistakes)
 	cr_expect_eq(run_mistakes("/flows/0/arrival/trace",
 				  ONE_FLOW("'arrival': { 'trace': '/nowhere.csv' }")),
 		     1);
+	cr_expect_eq(run_mistakes("nothing ends a run",
+				  ONE_FLOW("'size': 'endless', 'pairs': [[0, 3]]")),
+		     1);
+	cr_expect_eq(run_mistakes("ever more", ONE_FLOW("'size': 'endless', 'stop': 'never', "
+							"'count': 5, 'arrival': { "
+							"'poisson_load': 1 }")),
+		     2);
+	cr_expect_eq(run_mistakes("have no size", ONE_FLOW("'size': 'endless', 'size_scale': 2, "
+							   "'pairs': [[0, 3]]")),
+		     2);
 	cr_expect_eq(run_mistakes("needs \"size\"", ONE_FLOW("'pairs': [[0, 3]]")), 1);
 	cr_expect_eq(run_mistakes("", ONE_FLOW("'size': '1MB', 'pairs': [[0, 3]]")), 0);
 }
@@ -599,6 +609,58 @@ Test(flows, trace_of_another_network)
 		run_mistakes("hosts are 0 to 3", ONE_FLOW("'arrival': { 'trace': '%s' }"), path),
 		1);
 	unlink(path);
+}
+
+/* --- endless flows --- */
+
+/* Alone at the rate of the link, as many whole packets have arrived as there was time for. */
+Test(flows, endless_alone)
+{
+	const sim_time end = 3 * PS_PER_MS;
+	const struct flow *flow;
+	struct run run;
+	bytes delivered;
+
+	run_build(&run, "{ 'name': 't', 'stop': { 'when': 'time', 'after': '3ms' }, 'topology': {"
+			" 'kind': 'star', 'hosts': 2, 'switch': { 'pause': true }, 'host': {"
+			" 'nic_jitter': '0s' } }, 'flows': [ { 'transport': 'roce', 'size':"
+			" 'endless', 'pairs': [[0, 1]] } ] }");
+	run_to(&run, END_TIME);
+	flow = run.s->flows->all[0];
+	delivered = connection_delivered(&flow->conn);
+	cr_expect_leq(connection_ideal(&flow->conn, delivered), end);
+	cr_expect_gt(connection_ideal(&flow->conn, delivered + (bytes)run.s->scenario->roce.mtu),
+		     end);
+	cr_expect_eq(run.s->flows->groups[0].stats.delivered, delivered);
+	cr_expect_eq(flows_measured_open(run.s->flows), 0);
+	run_free(&run);
+}
+
+/* Nothing waits for them, neither for those that run nor for those that are to start: the run ends
+ * with the last of the others. They are not lost, and in no class of sizes. */
+Test(flows, endless_beside_others)
+{
+	const struct flow_class *classes;
+	uint64_t in_classes = 0;
+	size_t class_count;
+	struct run run;
+
+	run_build(&run, "{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 6 }, 'flows': ["
+			" { 'size': 'endless', 'pairs': [[0, 1], [2, 1]] },"
+			" { 'size': 'endless', 'pairs': [[4, 5]], 'arrival': { 'at': '5s' } },"
+			" { 'size': '1MB', 'pairs': [[3, 1], [4, 5]] } ] }");
+	run_to(&run, END_ALL_DONE);
+	classes = flows_classes(run.s->flows, &class_count);
+	for (size_t c = 0; c < class_count; c++)
+		in_classes += classes[c].count;
+	cr_expect_eq(in_classes, 2);
+	cr_expect_eq(flows_finished(run.s->flows), 2);
+	cr_expect_eq(flows_endless(run.s->flows), 2);
+	cr_expect_eq(flows_active(run.s->flows), 2);
+	cr_expect_eq(flows_group(run.s->flows, 0)->endless, 2);
+	cr_expect_eq(flows_group(run.s->flows, 0)->throughput.n, 2);
+	cr_expect_eq(flows_lost(run.s->flows, NULL, 0), 0);
+	run_free(&run);
 }
 
 /* --- memory --- */

@@ -1152,6 +1152,20 @@ static void put_pairs(void)
 		put(", 'count': %u", between(1, 40));
 }
 
+/* A flow that ends with the run, where jobs end it. DCTCP leaves something of the links to them. */
+static bool put_endless(unsigned number, enum family family)
+{
+	bool endless;
+
+	rng = &newest;
+	endless = !calm && family == MIXED_AND_FLOWS && chance(10);
+	if (endless)
+		put("%s{ 'name': 'endless-%u', 'size': 'endless', 'pairs': [ [ %u, 0 ] ] }",
+		    number ? ", " : " ", number, between(1, hosts - 1));
+	rng = &all;
+	return endless;
+}
+
 static void put_flows_of(unsigned number)
 {
 	put("%s{ 'name': 'group-%u', 'transport': '%s'", number ? ", " : " ", number,
@@ -1179,7 +1193,8 @@ static unsigned put_flows(enum family family)
 		return 0;
 	put(", 'flows': [");
 	for (unsigned i = 0; i < count; i++)
-		put_flows_of(i);
+		if (!put_endless(i, family))
+			put_flows_of(i);
 	put(" ]");
 	return count;
 }

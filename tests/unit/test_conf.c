@@ -376,7 +376,8 @@ Test(conf, unknown_keys_and_words)
 		{ X "\"limits\":[\"nine\"]}",
 		  "/limits/0: found \"nine\" (did you mean \"none\"?); allowed: one of \"none\", "
 		  "\"auto\"; or a size with its unit, at most \"1MB\"" },
-		{ X "\"limits\":[\"2MB\"]}", "/limits/0: found \"2MB\"; allowed: one of \"none\"" },
+		{ X "\"limits\":[\"2MB\"]}",
+		  "/limits/0: \"2MB\" is out of range; allowed: one of \"none\"" },
 		{ X "\"jobs\":[{\"name\":\"j\",\"size\":{\"min\":1,\"max\":2,\"x\":3}}]}",
 		  "/jobs/0/size/x: unknown key \"x\"; allowed here: \"min\", \"max\"\n" },
 	};

@@ -1,6 +1,7 @@
 #include "workload/jobs/job_trace.h"
 
 #include "collective/schemes.h"
+#include "workload/flows/size_cdf.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,7 +79,7 @@ Test(job_trace, flows)
 	char *error = NULL;
 
 	write_file("start_s,src,dst,size_bytes", "0.5,0,3,1\n0.5,3,0,5000000000\n2,1,2,99\n");
-	cr_assert(flow_trace_load(&trace, path, &error), "%s", error);
+	cr_assert(flow_trace_load(&trace, path, NULL, &error), "%s", error);
 	cr_assert_eq(trace.count, 3);
 	cr_expect_eq(trace.flows[0].start, 500 * PS_PER_MS);
 	cr_expect_eq(trace.flows[1].src, 3);
@@ -86,6 +87,29 @@ Test(job_trace, flows)
 	cr_expect_eq(trace.flows[1].size, UINT64_C(5000000000));
 	cr_expect_eq(trace.flows[2].start, 2 * PS_PER_S);
 	flow_trace_release(&trace);
+}
+
+/* Hosts by name and by number, and a flow that ends with the run. */
+Test(job_trace, names_of_hosts)
+{
+	const char *const names[] = { "gpu-a", "7", "gpu-c", "a switch" };
+	const struct graph graph = { .hosts = 3, .names = names };
+	struct flow_trace trace;
+	char *error = NULL;
+
+	write_file("start_s,src,dst,size_bytes", "0,gpu-c,gpu-a,5\n0,1,gpu-c,endless\n");
+	cr_assert(flow_trace_load(&trace, path, &graph, &error), "%s", error);
+	cr_assert_eq(trace.count, 2);
+	cr_expect_eq(trace.flows[0].src, 2);
+	cr_expect_eq(trace.flows[0].dst, 0);
+	cr_expect_eq(trace.flows[1].src, 1);
+	cr_expect_eq(trace.flows[1].size, FLOW_ENDLESS);
+	flow_trace_release(&trace);
+	write_file("start_s,src,dst,size_bytes", "0,gpu-c,a switch,5\n");
+	cr_assert_not(flow_trace_load(&trace, path, &graph, &error));
+	cr_expect_str_eq(error + strlen(path), ":2: column dst: \"a switch\" is neither the number "
+					       "nor the name of a host");
+	free(error);
 }
 
 /* A table without rows is a trace without arrivals. */
@@ -100,7 +124,7 @@ Test(job_trace, empty)
 	cr_expect_eq(jobs.count, 0);
 	job_trace_release(&jobs);
 	write_file("start_s,src,dst,size_bytes", "");
-	cr_assert(flow_trace_load(&flows, path, &error));
+	cr_assert(flow_trace_load(&flows, path, NULL, &error));
 	cr_expect_eq(flows.count, 0);
 	flow_trace_release(&flows);
 }
@@ -137,7 +161,7 @@ static void expect_mistake(const struct mistake *mistake, bool flows)
 
 	write_file(flows ? "start_s,src,dst,size_bytes" : "job_id,submit_s,gpus,duration_s",
 		   mistake->rows);
-	cr_assert_not(flows ? flow_trace_load(&flow_trace, path, &error)
+	cr_assert_not(flows ? flow_trace_load(&flow_trace, path, NULL, &error)
 			    : job_trace_load(&job_trace, path, &error),
 		      "taken: %s", mistake->rows);
 	cr_expect_str_eq(error + strlen(path), mistake->want);
@@ -174,7 +198,10 @@ Test(job_trace, mistakes_in_flows)
 		{ "0,3,4,0\n", ":2: column size_bytes: \"0\" is no size of a flow" },
 		{ "0,3,4,1125899906842624\n0,3,4,1125899906842625\n",
 		  ":3: column size_bytes: \"1125899906842625\" is more than 2^50 bytes" },
-		{ "0,-3,4,9\n", ":2: column src: \"-3\" is not a whole number of 64 bits" },
+		{ "0,-3,4,9\n",
+		  ":2: column src: \"-3\" is no number of a host; only graphs have names" },
+		{ "0,3,4,endles\n",
+		  ":2: column size_bytes: \"endles\" is not a whole number of 64 bits" },
 		{ "0,3,4294967296,9\n", ":2: column dst: \"4294967296\" is too large" },
 		{ "1e-3,3,4,9\n", ":2: column start_s: \"1e-3\" is not a decimal number without "
 				  "sign and exponent" },

@@ -9,8 +9,9 @@
  * A flow with a trigger starts when the flow that fires it has been received, or acknowledged at
  * its sender; with a barrier, when all K that fire it have. The parser of csg-htsim takes `start`
  * as picoseconds, while its save() writes microseconds and main_swift reads these; so the scenario
- * says which (start_unit). prio, addon and msg are not read. Refused: triggers other than barriers
- * that several flows fire, flows without end (size 0), failures.
+ * says which (start_unit). prio, addon and msg are not read. Size 0 is a flow that
+ * ends with the run. Refused: triggers other than barriers that several flows fire, what waits for
+ * a flow without end, failures.
  *
  * HPCC (simulation/scratch/third.cc): the number of flows, then for each "SRC DST GROUP PORT BYTES
  * START", in seconds. What follows is a legend. Groups and ports are not read. */
@@ -20,6 +21,7 @@
 #include "base/mem.h"
 #include "base/mistake.h"
 #include "base/units.h"
+#include "workload/flows/size_cdf.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -216,8 +218,10 @@ static bool read_connection(struct reader *reader, enum start_unit unit)
 		return wrong(reader, "a flow has either \"start\" or \"trigger\"");
 	if (record.waits != NONE)
 		record.flow.start = 0;
+	if (!record.flow.size && (record.sent != NONE || record.received != NONE))
+		return wrong(reader, "a flow without end (size 0) fires no trigger");
 	if (!record.flow.size)
-		return wrong(reader, "a flow without end (size 0) is not supported");
+		record.flow.size = FLOW_ENDLESS;
 	return add_record(reader, &record);
 }
 
@@ -535,7 +539,7 @@ bool flow_file_load(struct flow_trace *trace, const char *path, enum start_unit 
 		return false;
 	}
 	if (!matrix && !ends_with(path, ".txt"))
-		return flow_trace_load(trace, path, error);
+		return flow_trace_load(trace, path, graph, error);
 	text = input_read(path, FILE_MAX, NULL);
 	if (!text) {
 		*error = xasprintf("%s: %s", path, input_why(errno));

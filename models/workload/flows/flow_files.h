@@ -10,7 +10,8 @@ extern const char *const start_units[]; /* for ENUM rows */
 
 /* Loads a trace: a connection matrix of csg-htsim and uet-htsim ("x.cm", whose `start` is in
  * `unit`), a list of flows of HPCC ("x.txt"), or a table (job_trace.h). With a `graph` (may be
- * NULL), node N of HPCC is its host "hN", as import topology names it. Errors as flow_trace_load().
+ * NULL), node N of HPCC is its host "hN", as import topology names it, and tables may name hosts.
+ * Errors as flow_trace_load().
  */
 bool flow_file_load(struct flow_trace *trace, const char *path, enum start_unit unit,
 		    const struct graph *graph, char **error);

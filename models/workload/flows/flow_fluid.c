@@ -1,5 +1,6 @@
 #include "workload/flows/flow_fluid.h"
 #include "transport/keys.h"
+#include "workload/flows/size_cdf.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,6 +13,8 @@ static void on_stream_ended(void *owner, uint32_t route)
 	(void)route;
 	flow->streaming = false;
 	flow->ended = true;
+	if (flow->size >= (double)FLOW_ENDLESS)
+		return;
 	timer_set(sim, &flow->timer, sim->now + flow->latency);
 }
 
@@ -61,8 +64,9 @@ void flow_fluid_open(struct flow_fluid *flow, const struct model_env *env,
 	struct plan_ramp ramp = plan_ramp(&stream.packets, &growth, alone, round_trip.sum);
 
 	*flow = (struct flow_fluid){ .env = env,
-				     .ideal = tcp_ideal_between(env->tcp, spec->src, spec->dst,
-								spec->key, spec->size),
+				     .ideal = tcp_ideal_between(
+					     env->tcp, spec->src, spec->dst, spec->key,
+					     spec->size == FLOW_ENDLESS ? 1 : spec->size),
 				     .wire = plan_wire_bytes(&stream.packets, spec->size),
 				     .size = (double)spec->size,
 				     .received = received,

@@ -17,12 +17,13 @@ static const struct out_column flow_columns[] = {
 	{ "group", OUT_TEXT, "Name of its group in the scenario." },
 	{ "src", OUT_COUNT, "Sending host." },
 	{ "dst", OUT_COUNT, "Receiving host." },
-	{ "size_bytes", OUT_COUNT, "Payload." },
+	{ "size_bytes", OUT_COUNT, "Payload; empty for an endless flow." },
 	{ "start_s", OUT_SECONDS, "When the first byte was handed to the transport." },
 	{ "finish_s", OUT_SECONDS,
 	  "When the last byte reached the receiver; empty if it did not." },
 	{ "fct_s", OUT_SECONDS, "finish_s - start_s." },
-	{ "ideal_fct_s", OUT_SECONDS, "Time that the same transfer takes alone on the same path." },
+	{ "ideal_fct_s", OUT_SECONDS,
+	  "Time that the same transfer takes alone on the same path; empty for an endless flow." },
 	{ "slowdown", OUT_REAL, "fct_s / ideal_fct_s; never clamped." },
 	{ "retransmissions", OUT_COUNT,
 	  "Retransmitted segments until all bytes were acknowledged; empty without packets." },
@@ -35,6 +36,12 @@ static const struct out_column flow_columns[] = {
 	{ "ack_path", OUT_TEXT, "Switches that the flow's ACKs pass." },
 	{ "timeouts", OUT_COUNT, "Retransmission timers that expired; empty without packets." },
 	{ "delivered_bytes", OUT_COUNT, "Payload that has reached the receiver, in order.", "0.3" },
+	{ "goodput_bps", OUT_REAL,
+	  "Bits of delivered_bytes over the time from start_s to finish_s or, unfinished, to the "
+	  "end of the run.",
+	  "0.3" },
+	{ "acked_s", OUT_SECONDS,
+	  "When the last byte was acknowledged at the sender; empty if it was not.", "0.3" },
 	{ 0 },
 };
 const struct out_schema flows_schema = {
@@ -104,18 +111,28 @@ static bytes delivered_by(const struct flow *flow)
 	return connection_delivered(&flow->conn);
 }
 
+/* Bits per second from the start to the end of the flow or of the run. */
+static double goodput_of(const struct flow *flow)
+{
+	bool over = flow->received || flow->cut_off;
+	sim_time end = over ? flow->finish : flow->flows->env.sim->now;
+
+	return (double)delivered_by(flow) * 8 / seconds_of(end - flow->start);
+}
+
 static void write_row(const struct flow *flow)
 {
 	char there[HOPS_MAX * NAME_SIZE], back[HOPS_MAX * NAME_SIZE];
 	sim_time fct = flow->finish - flow->start;
 	bool fluid = flow->flows->env.fluid, finished = flow->received;
+	bool endless = flow_is_endless(flow);
 	const struct transport_stats *sent = stats_of(flow);
 
 	if (flow->measured)
 		flow->flows->timeouts += sent->timeouts;
 	if (!fluid && transport_kind((unsigned)flow->group->conf->transport)->roce) {
 		flow->flows->again += sent->retransmissions;
-		flow->flows->over_roce += flow->size;
+		flow->flows->over_roce += endless ? delivered_by(flow) : flow->size;
 	}
 	if (!flow->flows->table)
 		return;
@@ -125,11 +142,11 @@ static void write_row(const struct flow *flow)
 			      { .text = flow->group->conf->name },
 			      { .count = flow->src },
 			      { .count = flow->dst },
-			      { .count = flow->size },
+			      { .none = endless, .count = flow->size },
 			      { .time = flow->start },
 			      { .none = !finished, .time = flow->finish },
 			      { .none = !finished, .time = fct },
-			      { .time = flow->ideal },
+			      { .none = endless, .time = flow->ideal },
 			      { .none = !finished, .real = (double)fct / (double)flow->ideal },
 			      { .none = fluid, .count = sent->retransmissions },
 			      { .flag = flow->measured },
@@ -138,6 +155,8 @@ static void write_row(const struct flow *flow)
 			      { .text = path_of(flow, true, back) },
 			      { .none = fluid, .count = sent->timeouts },
 			      { .count = delivered_by(flow) },
+			      { .real = goodput_of(flow) },
+			      { .none = !finished || !flow->settled_at, .time = flow->settled_at },
 		      });
 }
 
@@ -157,6 +176,16 @@ static void record(struct flow *flow)
 	class->slowdown[n] = (double)fct / (double)flow->ideal;
 	class->throughput[n] = (double)flow->size * 8 / seconds_of(fct);
 	jain_add(&flow->group->stats.throughput, class->throughput[n]);
+}
+
+static void record_endless(const struct flow *flow)
+{
+	struct flow_group_stats *stats = &flow->group->stats;
+
+	if (!flow->measured || flow->start >= flow->flows->env.sim->now)
+		return;
+	stats->delivered += delivered_by(flow);
+	jain_add(&stats->throughput, goodput_of(flow));
 }
 
 /* --- finished flows --- */
@@ -219,9 +248,13 @@ void flows_end(struct flows *flows)
 	for (size_t i = 0; i < flows->all_count; i++)
 		if (flows->all[i]->received && !flows->all[i]->settled_at)
 			write_finished(flows->all[i]);
-	for (size_t i = 0; i < flows->all_count; i++)
-		if (!flows->all[i]->received)
-			write_row(flows->all[i]);
+	for (size_t i = 0; i < flows->all_count; i++) {
+		if (flows->all[i]->received)
+			continue;
+		if (flow_is_endless(flows->all[i]))
+			record_endless(flows->all[i]);
+		write_row(flows->all[i]);
+	}
 }
 
 /* --- classes and groups --- */

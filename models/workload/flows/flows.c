@@ -119,7 +119,7 @@ static void open_connection(struct flow *flow)
 					   .key = flow->id,
 					   .app = &flow_app,
 					   .owner = flow });
-	flow->ideal = connection_ideal(&flow->conn, flow->size);
+	flow->ideal = flow_is_endless(flow) ? 0 : connection_ideal(&flow->conn, flow->size);
 	connection_expect(&flow->conn, flow->size);
 	connection_write(&flow->conn, flow->size);
 }
@@ -132,10 +132,11 @@ static void cut_off(struct flow *flow)
 	flow->sent = *connection_stats(&flow->conn);
 	flow->delivered = connection_delivered(&flow->conn);
 	connection_close(&flow->conn);
+	flows->endless_cut_off += flow_is_endless(flow);
 	flow->settled_at = flow->finish = flows->env.sim->now;
 	flow->cut_off = true;
 	flows->cut_off++;
-	flows->measured_cut_off += flow->measured;
+	flows->measured_cut_off += flow->measured && !flow_is_endless(flow);
 	if (!flows->first_cut_off)
 		flows->first_cut_off = flow;
 }
@@ -187,6 +188,7 @@ static void start_flow(struct group *group, const struct flow_draw *draw, uint32
 	if (!group->conf->enabled)
 		return;
 	flows->started++;
+	flows->endless += draw->size == FLOW_ENDLESS;
 	flow = take_flow(flows);
 	*flow = (struct flow){
 		.flows = flows,
@@ -199,7 +201,9 @@ static void start_flow(struct group *group, const struct flow_draw *draw, uint32
 		.start = flows->env.sim->now,
 		.measured = measured_has(&flows->window, flows->env.sim->now),
 	};
-	if (flow->measured) {
+	if (flow->measured && flow_is_endless(flow)) {
+		group->stats.endless++;
+	} else if (flow->measured) {
 		flow_class_of(flows, draw->size)->count++;
 		group->stats.count++;
 	}
@@ -382,12 +386,13 @@ void flows_jobs_done(struct flows *flows)
 		}
 }
 
-/* Whether no enabled group starts any more flows. */
+/* Whether no enabled group starts any more flows that end. */
 static bool all_started(const struct flows *flows)
 {
 	for (size_t i = 0; i < flows->group_count; i++)
 		if (flows->groups[i].after.left ||
 		    (flows->groups[i].conf->enabled &&
+		     flows->groups[i].conf->size.form != SIZE_ENDLESS &&
 		     !flow_generator_done(&flows->groups[i].generator)))
 			return false;
 	return true;
@@ -395,7 +400,7 @@ static bool all_started(const struct flows *flows)
 
 bool flows_done(const struct flows *flows)
 {
-	return !flows_active(flows) && all_started(flows);
+	return flows_active(flows) == flows->endless - flows->endless_cut_off && all_started(flows);
 }
 
 double flows_progress(const struct flows *flows)
@@ -403,7 +408,8 @@ double flows_progress(const struct flows *flows)
 	double limit = 0;
 
 	for (size_t i = 0; i < flows->group_count; i++) {
-		if (!flows->groups[i].conf->enabled)
+		if (!flows->groups[i].conf->enabled ||
+		    flows->groups[i].conf->size.form == SIZE_ENDLESS)
 			continue;
 		if (flows->groups[i].generator.limit == UINT64_MAX)
 			return 0;
@@ -441,6 +447,11 @@ void flows_report_waiting(const struct flows *flows, FILE *to, size_t limit)
 uint64_t flows_started(const struct flows *flows)
 {
 	return flows->started;
+}
+
+uint64_t flows_endless(const struct flows *flows)
+{
+	return flows->endless;
 }
 
 uint64_t flows_active(const struct flows *flows)

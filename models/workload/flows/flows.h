@@ -9,6 +9,9 @@
  * (topology.h). Slowdown = FCT / ideal, never clamped: below 1 is a bug and counts as a violation,
  * unless links may fail, as a detour may be faster.
  *
+ * A flow of size FLOW_ENDLESS sends until the run ends. Nothing waits for it, it is in no class of
+ * sizes, and its throughput is that up to the end of the run.
+ *
  * A group that is not enabled sends nothing, but its flows are numbered, too, since paths depend on
  * the number. So the flows of other groups have the same numbers, sizes, hosts, times and paths
  * whether it is enabled or not. */
@@ -22,13 +25,14 @@
 #include "workload/measured.h"
 
 struct size_conf {
-	int form; /* enum size_form */
+	int form;    /* enum size_form */
+	int endless; /* index in the names of SIZE_ENDLESS; always 0 */
 	bytes fixed;
 	const char *cdf;
 	struct conf_list mix; /* of struct mix_part (workload/weights.h) */
 	double scale;         /* multiplies all sizes */
 };
-enum size_form { SIZE_FIXED, SIZE_CDF, SIZE_MIX };
+enum size_form { SIZE_FIXED, SIZE_CDF, SIZE_MIX, SIZE_ENDLESS };
 
 struct arrival_conf {
 	int form; /* enum arrival_form */
@@ -97,8 +101,10 @@ struct flow_class {
 
 /* Measured flows of a group. */
 struct flow_group_stats {
-	uint64_t count, finished;
-	struct jain throughput; /* of finished flows, bits per second */
+	uint64_t count, finished; /* without endless ones */
+	uint64_t endless;
+	struct jain throughput; /* of finished and of endless flows, bits per second */
+	bytes delivered;        /* by endless flows, after flows_end() */
 };
 
 /* A group in one interval of a time series. */
@@ -126,8 +132,8 @@ void flows_free(struct flows *flows);
 /* The jobs are done: groups that stop with the jobs make no more flows. */
 void flows_jobs_done(struct flows *flows);
 
-/* Whether all generators that are enabled have run out, and all their flows have finished or been
- * cut off. */
+/* Whether all generators that are enabled have run out, and all their flows but endless ones have
+ * finished or been cut off. */
 bool flows_done(const struct flows *flows);
 
 /* The fraction of all flows of the scenario that have finished; 0 if their number has no limit. */
@@ -156,7 +162,8 @@ void flows_cut_off(struct flows *flows);
 uint64_t flows_lost(const struct flows *flows, char *text, size_t size);
 uint64_t flows_measured_lost(const struct flows *flows);
 
-uint64_t flows_started(const struct flows *flows);
+uint64_t flows_started(const struct flows *flows); /* endless ones included */
+uint64_t flows_endless(const struct flows *flows);
 /* Flows under way: started, and neither finished nor cut off. */
 uint64_t flows_active(const struct flows *flows);
 uint64_t flows_finished(const struct flows *flows);

@@ -41,6 +41,7 @@ static const struct conf_row size_mix_rows[] = {
 static const struct conf_table size_mix_table = { "size_mix", size_mix_rows,
 						  sizeof(struct size_conf),
 						  "Sizes drawn from several distributions." };
+static const char *const endless_names[] = { "endless", NULL };
 static const struct conf_row size_forms[] = {
 	CONF_BYTES("fixed", struct flow_group_conf, size.fixed, CONF_REQUIRED, 1, FLOW_MAX,
 		   "All flows of one size."),
@@ -48,6 +49,8 @@ static const struct conf_row size_forms[] = {
 		    "Drawn from a distribution."),
 	CONF_OBJECT("mixed", struct flow_group_conf, size, CONF_REQUIRED, &size_mix_table,
 		    "Drawn from one of several distributions."),
+	CONF_ENUM("endless", struct flow_group_conf, size.endless, CONF_REQUIRED, endless_names,
+		  "Flows send until the run ends, and nothing waits for them."),
 	{ 0 },
 };
 static const struct conf_table size_table = { "flow_size", size_forms,
@@ -69,8 +72,9 @@ static const struct conf_table poisson_table = { "flows_poisson", poisson_rows,
 						 sizeof(struct arrival_conf) };
 static const struct conf_row trace_rows[] = {
 	CONF_STRING("trace", struct arrival_conf, trace, CONF_REQUIRED,
-		    "CSV file with columns start_s, src, dst, size_bytes; or a connection matrix "
-		    "of csg-htsim or uet-htsim (NAME.cm); or a list of flows of HPCC (NAME.txt)."),
+		    "CSV file with columns start_s, src, dst (numbers of hosts or, in a graph, "
+		    "names), size_bytes (or endless); or a connection matrix of csg-htsim or "
+		    "uet-htsim (NAME.cm); or a list of flows of HPCC (NAME.txt)."),
 	CONF_ENUM("start_unit", struct arrival_conf, start_unit, "none", start_units,
 		  "Unit of `start` in a connection matrix, which does not say it: csg-htsim and "
 		  "uet-htsim read ps, csg-htsim's main_swift us.",
@@ -199,6 +203,13 @@ static void check_size(const struct flow_group_conf *conf, struct conf_doc *doc,
 			   "the trace gives the sizes of flows; leave this out");
 	if (!trace && !conf->size_given)
 		conf_error(doc, pointer, "needs \"size\" (only a flow trace brings its own)");
+	if (conf->size.form == SIZE_ENDLESS && conf->size_given && conf->size.scale != 1)
+		conf_error(doc, conf_at(doc, "%s/size_scale", pointer),
+			   "endless flows have no size; leave this out");
+	if (conf->size.form == SIZE_ENDLESS && conf->size_given &&
+	    conf->arrival.form == ARRIVE_POISSON)
+		conf_error(doc, conf_at(doc, "%s/size", pointer),
+			   "endless flows of a Poisson process become ever more; allowed: \"at\"");
 	if (trace && conf->size.scale != 1)
 		conf_error(doc, conf_at(doc, "%s/size_scale", pointer),
 			   "the trace gives the sizes of flows; leave this out");

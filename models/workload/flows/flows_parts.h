@@ -49,6 +49,11 @@ struct flow {
 	struct flow *next_idle; /* in flows->idle */
 };
 
+static inline bool flow_is_endless(const struct flow *flow)
+{
+	return flow->size == FLOW_ENDLESS;
+}
+
 struct flow_list {
 	struct flow **items;
 	size_t count, capacity;
@@ -65,7 +70,8 @@ struct flows {
 	struct flow *idle;        /* rows are written; to be reused */
 	struct flow_list settled; /* flows whose rows are still to be written */
 	uint64_t numbers;         /* flow numbers given so far; disabled groups get some, too */
-	uint64_t started, finished;
+	uint64_t started, finished, endless;
+	uint64_t endless_cut_off; /* of `cut_off` */
 	uint64_t cut_off, measured_cut_off;
 	const struct flow *first_cut_off;
 	uint64_t timeouts;          /* of measured flows with a written row */

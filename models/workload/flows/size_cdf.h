@@ -14,6 +14,9 @@
 #include <stddef.h>
 
 #define FLOW_MAX (UINT64_C(1) << 50) /* bytes; every size and sum is exact in a double */
+/* The size of a flow that ends with the run: 17 days at 400 Gbps. If a run of streams takes longer,
+ * the flow stops sending, and still does not end. */
+#define FLOW_ENDLESS (UINT64_C(1) << 56)
 
 struct size_cdf_point {
 	bytes size;

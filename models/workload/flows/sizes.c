@@ -50,8 +50,8 @@ const struct sizes *sizes_load(const struct size_conf *conf, struct conf_doc *do
 	size_t count = size_conf_tables(conf), before = conf_errors(doc);
 	struct sizes *sizes = xcalloc(1, sizeof(*sizes));
 
-	*sizes = (struct sizes){ .fixed = conf->fixed,
-				 .scale = conf->scale,
+	*sizes = (struct sizes){ .fixed = conf->form == SIZE_ENDLESS ? FLOW_ENDLESS : conf->fixed,
+				 .scale = conf->form == SIZE_ENDLESS ? 1 : conf->scale,
 				 .cdfs = xcalloc(count, sizeof(*sizes->cdfs)) };
 	conf_keep(doc, sizes, free_sizes);
 	for (; sizes->count < count; sizes->count++) {

@@ -105,7 +105,37 @@ void job_trace_release(struct job_trace *trace)
 	*trace = (struct job_trace){ 0 };
 }
 
-static void read_flows(struct flow_trace *trace, struct csv *csv)
+/* A host, by its number or by its name in a graph. */
+static uint32_t cell_host(struct csv *csv, int column, const struct graph *graph)
+{
+	const char *name = csv_text(csv, column);
+
+	if (!name[strspn(name, "0123456789")])
+		return cell_u32(csv, column, 0);
+	for (uint32_t host = 0; graph && host < graph->hosts; host++)
+		if (!strcmp(graph->names[host], name))
+			return host;
+	csv_complain(csv, column,
+		     graph ? "is neither the number nor the name of a host"
+			   : "is no number of a host; only graphs have names");
+	return 0;
+}
+
+static bytes cell_size(struct csv *csv, int column)
+{
+	bytes size;
+
+	if (!strcmp(csv_text(csv, column), "endless"))
+		return FLOW_ENDLESS;
+	size = csv_u64(csv, column);
+	if (size == 0)
+		csv_complain(csv, column, "is no size of a flow");
+	if (size > FLOW_MAX)
+		csv_complain(csv, column, "is more than 2^50 bytes");
+	return size;
+}
+
+static void read_flows(struct flow_trace *trace, struct csv *csv, const struct graph *graph)
 {
 	int start = csv_need(csv, "start_s"), src = csv_need(csv, "src"),
 	    dst = csv_need(csv, "dst");
@@ -118,29 +148,26 @@ static void read_flows(struct flow_trace *trace, struct csv *csv)
 		struct trace_flow flow;
 
 		last = flow.start = cell_time_after(csv, start, last);
-		flow.src = cell_u32(csv, src, 0);
-		flow.dst = cell_u32(csv, dst, 0);
-		flow.size = csv_u64(csv, size);
+		flow.src = cell_host(csv, src, graph);
+		flow.dst = cell_host(csv, dst, graph);
+		flow.size = cell_size(csv, size);
 		if (flow.src == flow.dst)
 			csv_complain(csv, dst, "is the source as well");
-		if (flow.size == 0)
-			csv_complain(csv, size, "is no size of a flow");
-		if (flow.size > FLOW_MAX)
-			csv_complain(csv, size, "is more than 2^50 bytes");
 		trace->flows =
 			array_reserve(trace->flows, trace->count, &capacity, sizeof(*trace->flows));
 		trace->flows[trace->count++] = flow;
 	}
 }
 
-bool flow_trace_load(struct flow_trace *trace, const char *path, char **error)
+bool flow_trace_load(struct flow_trace *trace, const char *path, const struct graph *graph,
+		     char **error)
 {
 	struct csv *csv = csv_open(path, error);
 
 	*trace = (struct flow_trace){ 0 };
 	if (!csv)
 		return false;
-	read_flows(trace, csv);
+	read_flows(trace, csv, graph);
 	trace->timed = trace->count;
 	if (csv_close(csv, error))
 		return true;

@@ -2,13 +2,14 @@
  *
  * A trace of jobs has the columns job_id (any text), submit_s and gpus. It may have duration_s, and
  * model and scheme, where an empty cell means those of the group. A trace of flows has start_s,
- * src, dst and size_bytes. Other columns are not read; `unread` has their names. Seconds are
- * decimal numbers, converted exactly. Rows are in the order of their times. A row that is earlier
- * than the one before is an error: such a table is sorted otherwise, or is two tables in one. */
+ * src, dst (numbers of hosts or, in a graph, their names) and size_bytes (or "endless"). Other
+ * columns are not read; `unread` has their names. Seconds are decimal numbers, converted exactly.
+ * Rows are in the order of their times. A row that is earlier than the one before is an error: such
+ * a table is sorted otherwise, or is two tables in one. */
 #ifndef INASIM_WORKLOAD_JOBS_JOB_TRACE_H
 #define INASIM_WORKLOAD_JOBS_JOB_TRACE_H
 
-#include "base/types.h"
+#include "topo/graph.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,7 +33,7 @@ struct job_trace {
 
 struct trace_flow {
 	sim_time start;
-	bytes size; /* at least 1 */
+	bytes size; /* at least 1; FLOW_ENDLESS (size_cdf.h) */
 	uint32_t src, dst;
 };
 
@@ -58,7 +59,9 @@ bool job_trace_load(struct job_trace *trace, const char *path, char **error);
 void job_trace_cut(struct job_trace *trace, size_t count);
 void job_trace_release(struct job_trace *trace);
 
-bool flow_trace_load(struct flow_trace *trace, const char *path, char **error);
+/* `graph`: whose hosts have names; NULL = hosts have numbers only. */
+bool flow_trace_load(struct flow_trace *trace, const char *path, const struct graph *graph,
+		     char **error);
 void flow_trace_release(struct flow_trace *trace);
 
 #endif
