@@ -96,7 +96,7 @@ for verb in init run check explain help list formula schema regress plot why man
 done
 ends 0 sweep --version
 says out '^inasim [0-9]'
-for verb in 'export topology' 'import topology'; do
+for verb in 'export topology' 'export fct' 'import topology'; do
 	# shellcheck disable=SC2086 # two words
 	ends 0 $verb --help
 	says out "^usage: inasim $verb"

@@ -299,4 +299,25 @@ close_to "$(jq .flows.slowdown.p50 flows/summary.json)" "$(rank slowdown 50)" "m
 holds 'if .flows.finished < 200 then .flows.fct_s.p95 == null else .flows.fct_s.p95 > 0 end' flows/summary.json
 holds '.jobs.arrived == 28 and .jobs.finished == .jobs.count and .jobs.finished >= 20 and .jobs.jct_s.p50 != null and .jobs.jct_s.p95 == null' all/summary.json
 
+# HPCC's fct.txt: the FCT alone of third.cc over two links of 100 Gbps and 1 us, and its fct: until the ACK is back
+cat >hpcc.json <<'EOF'
+{ "name": "hpcc", "topology": { "kind": "star", "hosts": 6, "wire_overhead": false, "link": { "rate": "100Gbps", "delay": "1us" },
+    "switch": { "latency": "0s", "pause": true }, "host": { "nic_jitter": "0s" } },
+  "roce": { "mtu": 1000, "header": 48, "write_header": 0 },
+  "flows": [ { "transport": "roce", "size": "5MB", "pairs": [[4, 1]] },
+    { "transport": "roce", "size": "200MB", "arrival": { "at": "5ms" }, "pairs": [[3, 2], [4, 1]] },
+    { "transport": "roce", "size": "1B", "arrival": { "at": "1s" }, "pairs": [[0, 1]] },
+    { "transport": "roce", "size": "endless", "arrival": { "at": "900ms" }, "pairs": [[2, 5]] } ] }
+EOF
+"$INASIM" run --quiet hpcc.json --out hpcc || fail "hpcc: ended with $?"
+"$INASIM" export fct hpcc >fct.txt 2>said || fail "hpcc: $(cat said)"
+grep -q '1 unfinished or endless flows are left out' said || fail "fct.txt: said $(cat said)"
+[[ $(cut -d' ' -f1-6,8 fct.txt) == "0b000401 0b000101 10000 100 5000000 0 423360
+0b000301 0b000201 10000 100 200000000 5000000 16772160
+0b000401 0b000101 10001 100 200000000 5000000 16772160
+0b000001 0b000101 10000 100 1 1000000000 4163" ]] || fail "fct.txt: $(cat fct.txt)"
+close_to "$(awk 'NR == 1 { print $7 }' fct.txt)" 423294 "fct of HPCC"
+"$INASIM" export fct . 2>said && fail "a folder without results is exported"
+grep -q 'manifest.json' said || fail "fct.txt of nothing: said $(cat said)"
+
 finish "$checks checks hold"

@@ -88,8 +88,8 @@ struct verb {
 
 verb_function verb_run, verb_check, verb_explain, verb_list, verb_schema, verb_plot, verb_compare,
 	verb_regress, verb_why, verb_formula, verb_report, verb_help, verb_init, verb_manual,
-	verb_export_topology, verb_import_topology, verb_sweep_plan, verb_sweep_run,
-	verb_sweep_status, verb_sweep_collect;
+	verb_export_topology, verb_export_fct, verb_import_topology, verb_sweep_plan,
+	verb_sweep_run, verb_sweep_status, verb_sweep_collect;
 
 /* options.c: reads the options of a verb from argv (argv[0] is the verb) into *cli and leaves the
  * rest in cli->argv. Returns -1 if the verb is to run, else the exit code after --help, --version
