@@ -162,6 +162,12 @@ while IFS= read -r file; do
 	grep -q "$name" README.md || fail "README.md does not mention $file"
 done < <(find . -name '*.csv' -printf '%P\n')
 
+# The text of a GPT's step is what its generator writes. Its gradients, of 4 bytes over
+# 4 ranks, are those of all parameters but the last norm's.
+"$SRC"/scripts/simai-gpt | cmp -s - "$SRC/scenarios/traces/gpt3-13b.txt" || fail "scripts/simai-gpt writes another gpt3-13b.txt"
+awk 'NF > 9 && $1 != "HYBRID_TRANSFORMER_FWD_IN_BCKWD" { bytes += $11 } END { exit bytes != 12853386240 - 2 * 5120 }' \
+	"$SRC/scenarios/traces/gpt3-13b.txt" || fail "gpt3-13b.txt has not the gradients of GPT-3 13B"
+
 if ((failures > 0)); then
 	echo "traces: $failures mistakes" >&2
 	exit 1
