@@ -57,6 +57,8 @@ static void read_sizes(const char *path)
 
 static void read_traces(const char *path)
 {
+	static const char *const names[] = { "h0", "gpu-1", "h2" };
+	static const struct graph graph = { .hosts = 3, .names = names };
 	char *error = NULL;
 	struct job_trace jobs;
 	struct flow_trace flows;
@@ -64,12 +66,15 @@ static void read_traces(const char *path)
 	if (job_trace_load(&jobs, path, &error))
 		job_trace_release(&jobs);
 	free(error);
-	error = NULL;
-	if (flow_file_load(&flows, path, strstr(path, ".cm") ? START_NS : START_NONE, NULL, &error))
-		flow_trace_release(&flows);
-	else if (!error)
-		abort();
-	free(error);
+	for (unsigned named = 0; named < 2; named++) {
+		error = NULL;
+		if (flow_file_load(&flows, path, strstr(path, ".cm") ? START_NS : START_NONE,
+				   named ? &graph : NULL, &error))
+			flow_trace_release(&flows);
+		else if (!error)
+			abort();
+		free(error);
+	}
 }
 
 static void read_all(const char *path)

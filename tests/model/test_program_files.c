@@ -537,7 +537,8 @@ Test(program_files, goal_binary)
 		{ 5, 9, "rank 0, node 2: peer 9 is no rank" },
 		{ 22, 1, "rank 0, node 2: nic 1; allowed: 0" },
 		{ 23, 9, "rank 0, node 2: its list is beyond the rank's end" },
-		{ 31, 1, "irequires" },
+		{ 31, 1, "needs itself" },
+		{ 31, 9, "rank 0, node 2: its list is beyond the rank's end" },
 		{ 39, 7, "rank 0, node 1: its list names no node" },
 	};
 	size_t node;
@@ -591,6 +592,40 @@ Test(program_files, tags_share_connections)
 	}
 }
 
+/* A node begins with another one: beside it, however long that waits for what it needs or for its
+ * cpu; behind it on the same cpu; and with a receive before the message has come. */
+Test(program_files, goal_begins)
+{
+	static const struct {
+		const char *rank;
+		unsigned us;
+	} cases[] = {
+		{ "a: calc 100000\nb: calc 50000 cpu 1\nb requires a\n", 150 },
+		{ "a: calc 100000\nb: calc 50000 cpu 1\nb irequires a\n", 100 },
+		{ "a: calc 100000\nb: calc 50000\nb irequires a\n", 150 },
+		{ "p: calc 30000 cpu 2\na: calc 100000\na requires p\nb: calc 200000 cpu 1\n"
+		  "b irequires a\n",
+		  230 },
+		{ "x: calc 40000\nb: calc 200000 cpu 1\na: calc 100000\nb irequires a\n", 240 },
+	};
+	sim_time none;
+	char *model = xasprintf("'%s/x.goal'", folder);
+
+	write_goal("num_ranks 1\nrank 0 {\ncalc 0\n}\n");
+	none = end_of("", model);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char *text = xasprintf("num_ranks 1\nrank 0 {\n%s}\n", cases[i].rank);
+
+		write_goal(text);
+		cr_expect_eq(end_of("", model) - none, 3 * cases[i].us * PS_PER_US, "%s", text);
+		free(text);
+	}
+	write_goal("num_ranks 2\nrank 0 {\nr: recv 5b from 1\nb: calc 400000\nb irequires r\n}\n"
+		   "rank 1 {\nc: calc 300000\ns: send 5b to 0\ns requires c\n}\n");
+	cr_expect_eq(end_of("", model) - none, 3 * 400 * PS_PER_US);
+	free(model);
+}
+
 /* A ring of sends and receives, each with a tag of its own, takes our ring's time exactly. */
 Test(program_files, goal_ring)
 {
@@ -629,8 +664,12 @@ Test(program_files, goal_refused)
 	goal_refused("num_ranks 2\nrank 0 {\nsend 4 to 1\n}\n", ":3: size is \"4\"");
 	goal_refused("num_ranks 1\nrank 0 {\ncalc 4 nic 1\n}\n", ":3: nic is \"1\"");
 	goal_refused("num_ranks 1\nrank 0 {\ncoll 4\n}\n", ":3: there is no label \"coll\"");
-	goal_refused("num_ranks 1\nrank 0 {\na: calc 1\nb: calc 1\nb irequires a\n}\n",
-		     ":5: \"irequires\"");
+	goal_refused("num_ranks 1\nrank 0 {\na: calc 1\na irequires a\n}\n", "needs itself");
+	goal_refused("num_ranks 1\nrank 0 {\na: calc 1\nb: calc 1 cpu 1\nb irequires a\n"
+		     "a irequires b\n}\n",
+		     "needs itself");
+	goal_refused("num_ranks 1\nrank 0 {\na: calc 1\na irequires b\n}\n",
+		     ":4: there is no label \"b\"");
 	goal_refused("num_ranks 1\nrank 0 {\na: calc 1\na requires b\n}\n",
 		     ":4: there is no label");
 	goal_refused("num_ranks 1\nrank 0 {\na: calc 1\na requires a\n}\n", "node 3 needs itself");

@@ -5,14 +5,16 @@
  *     [LABEL:] send Nb to RANK [tag T] [cpu C] [nic 0]
  *     [LABEL:] recv Nb from RANK [tag T] [cpu C] [nic 0]
  *     [LABEL:] calc NS [cpu C]
- *     A requires B
+ *     A requires B      A begins when B is done
+ *     A irequires B     A begins when B has begun
  *   }
  *
  * A cpu is a stream of computing. Sends and receives take no time of a cpu: LogGOPSim's overheads
  * (o, O) are not modelled. So a rank has a stream of sends, one of receives and one for each cpu;
  * program_graph.h says in which order. A send of 0 bytes has 1, as in ATLAHS. Of two equal labels
  * the first counts, as there. A send is done when it has been handed over, as LogGOPSim's below its
- * threshold S for a rendezvous; nothing waits for a receive. Refused: irequires, nic, receives from
+ * threshold S for a rendezvous, which no file says; nothing waits for a receive. A message has
+ * begun when it might: messages before it on its stream do not count. Refused: nic, receives from
  * any rank or with any tag, the collectives (coll) of ATLAHS, whose groups are in a file of their
  * own. goal_binary.c reads the binary form. */
 #include "workload/program/goal_parts.h"
@@ -256,7 +258,7 @@ static void read_message(struct reader *reader, struct graph_node *node, bool se
 /* The node that begins here. */
 static void read_node(struct reader *reader)
 {
-	struct graph_node node = { .id = reader->graph.count, .place = reader->line };
+	struct graph_node node = { .id = GOAL_ID(reader->graph.count), .place = reader->line };
 
 	if (is(reader, "calc")) {
 		next(reader);
@@ -267,7 +269,8 @@ static void read_node(struct reader *reader)
 		read_message(reader, &node, is(reader, "send"));
 	} else {
 		complain(reader, reader->line,
-			 "\"%s\"; allowed: send, recv, calc, LABEL requires LABEL, }",
+			 "\"%s\"; allowed: send, recv, calc, LABEL requires LABEL, LABEL irequires "
+			 "LABEL, }",
 			 reader->token);
 	}
 	read_options(reader, &node);
@@ -277,7 +280,7 @@ static void read_node(struct reader *reader)
 static void read_statement(struct reader *reader)
 {
 	char name[TOKEN_MAX];
-	uint32_t node;
+	uint32_t node, other;
 
 	if (is(reader, "send") || is(reader, "recv") || is(reader, "calc")) {
 		read_node(reader);
@@ -289,14 +292,16 @@ static void read_statement(struct reader *reader)
 		add_label(reader, name, (uint32_t)reader->graph.count);
 		next(reader);
 		read_node(reader);
-	} else if (is(reader, "irequires")) {
-		complain(reader, reader->line,
-			 "\"irequires\" (begins when the other begins) is not supported");
 	} else {
+		bool begins = is(reader, "irequires");
+
 		node = node_of(reader, name);
-		expect(reader, "requires");
-		if (!reader->mistake)
-			graph_need_of(&reader->graph, node, node_of(reader, reader->token), true);
+		expect(reader, begins ? "irequires" : "requires");
+		other = node_of(reader, reader->token);
+		if (!reader->mistake && begins)
+			graph_begin_with(&reader->graph, node, other);
+		else if (!reader->mistake)
+			graph_need_of(&reader->graph, node, GOAL_ID(other), true);
 		next(reader);
 	}
 }
@@ -337,6 +342,7 @@ static void read_all(struct reader *reader)
 	if (reader->mistake)
 		return;
 	graph_init(&reader->graph, reader->ranks);
+	reader->graph.marks = GOAL_MARKS;
 	reader->seen = xcalloc(reader->ranks, sizeof(*reader->seen));
 	while (*reader->token)
 		read_rank(reader);

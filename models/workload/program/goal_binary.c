@@ -96,7 +96,7 @@ static uint8_t *read_bytes(struct reader *reader, uint64_t at, uint64_t length)
 static void read_node(struct reader *reader, uint32_t number, const uint8_t *at)
 {
 	unsigned type = at[4], nic = at[22];
-	struct graph_node node = { .id = number,
+	struct graph_node node = { .id = GOAL_ID(number),
 				   .place = number,
 				   .peer = (uint32_t)get(at + 5, 4) };
 	uint64_t size = get(at + 9, 8);
@@ -134,15 +134,12 @@ static void read_node(struct reader *reader, uint32_t number, const uint8_t *at)
 	graph_add(&reader->graph, node);
 }
 
-/* The nodes that wait for the end of this one. */
-static void read_list(struct reader *reader, uint32_t number, const uint8_t *at)
+/* The nodes that wait for the end of this one or, with `begin`, for its beginning. `at`: how many,
+ * and the first. */
+static void read_list(struct reader *reader, uint32_t number, const uint8_t *at, bool begin)
 {
-	uint64_t count = get(at + 23, 4), first = get(at + 27, 4);
+	uint64_t count = get(at, 4), first = get(at + 4, 4);
 
-	if (get(at + 31, 4))
-		complain_of_node(reader, number,
-				 xstrdup("others begin when it begins (irequires), which is not "
-					 "supported"));
 	if (first + count > (reader->length - reader->list) / 4) {
 		complain_of_node(reader, number, xstrdup("its list is beyond the rank's end"));
 		return;
@@ -154,7 +151,10 @@ static void read_list(struct reader *reader, uint32_t number, const uint8_t *at)
 			complain_of_node(reader, number, xstrdup("its list names no node"));
 			return;
 		}
-		graph_need_of(&reader->graph, (uint32_t)other, number, true);
+		if (begin)
+			graph_begin_with(&reader->graph, (uint32_t)other, number);
+		else
+			graph_need_of(&reader->graph, (uint32_t)other, GOAL_ID(number), true);
 	}
 }
 
@@ -172,8 +172,12 @@ static void read_nodes(struct reader *reader)
 	}
 	for (uint32_t i = 0; i < reader->nodes && !reader->mistake; i++)
 		read_node(reader, i, reader->block + reader->first + (uint64_t)NODE_SIZE * i);
-	for (uint32_t i = 0; i < reader->nodes && !reader->mistake; i++)
-		read_list(reader, i, reader->block + reader->first + (uint64_t)NODE_SIZE * i);
+	for (uint32_t i = 0; i < reader->nodes && !reader->mistake; i++) {
+		const uint8_t *at = reader->block + reader->first + (uint64_t)NODE_SIZE * i;
+
+		read_list(reader, i, at + 23, false);
+		read_list(reader, i, at + 31, true);
+	}
 }
 
 /* `place`: where the rank's begin and end stand. */
@@ -212,6 +216,7 @@ static void read_ranks(struct reader *reader)
 	if (!places)
 		return;
 	graph_init(&reader->graph, reader->ranks);
+	reader->graph.marks = GOAL_MARKS;
 	for (; reader->rank < reader->ranks && !reader->mistake; reader->rank++)
 		read_rank(reader, places + 16 * (uint64_t)reader->rank);
 	free(places);

@@ -34,6 +34,7 @@ void graph_release(struct graph *graph)
 	free(graph->ends.ends);
 	free(graph->nodes);
 	free(graph->needs);
+	free(graph->begins);
 	free(graph->sets);
 	*graph = (struct graph){ 0 };
 }
@@ -74,6 +75,13 @@ void graph_need_of(struct graph *graph, uint32_t node, uint64_t id, bool must)
 	graph->needs = array_reserve(graph->needs, graph->need_count, &graph->need_capacity,
 				     sizeof(*graph->needs));
 	graph->needs[graph->need_count++] = (struct graph_need){ id, node, must };
+}
+
+void graph_begin_with(struct graph *graph, uint32_t node, uint32_t other)
+{
+	graph->begins = array_reserve(graph->begins, graph->begin_count, &graph->begin_capacity,
+				      sizeof(*graph->begins));
+	graph->begins[graph->begin_count++] = (struct graph_begin){ node, other };
 }
 
 /* --- a rank --- */
@@ -216,6 +224,65 @@ static const struct graph_need **first_needs(const struct graph *graph)
 	return first;
 }
 
+static int by_other(const void *a, const void *b)
+{
+	const struct graph_begin *x = a, *y = b;
+
+	if (x->other != y->other)
+		return x->other < y->other ? -1 : 1;
+	return x->node < y->node ? -1 : x->node > y->node;
+}
+
+/* Puts a mark before a node, which needs what the node needs. `needs` are all those of the rank,
+ * `count` of them, sorted by node. */
+static void add_mark(struct graph *graph, uint32_t other, size_t count)
+{
+	struct graph_node node = graph->nodes[other];
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (graph->needs[middle].node < other)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	graph_add(graph, (struct graph_node){ .id = node.id - 1,
+					      .place = node.place,
+					      .stream = node.does == GRAPH_COMPUTE ? node.stream
+										   : graph->marks,
+					      .does = GRAPH_MARK });
+	for (; low < count && graph->needs[low].node == other; low++)
+		graph_need(graph, graph->needs[low].id, graph->needs[low].must);
+	graph_need_of(graph, other, node.id - 1, true);
+}
+
+/* Makes needs of what begins with others. */
+static void settle_begins(struct graph *graph)
+{
+	size_t count;
+
+	if (!graph->begin_count)
+		return;
+	qsort(graph->begins, graph->begin_count, sizeof(*graph->begins), by_other);
+	for (size_t i = 0; i < graph->begin_count; i++) { /* marks copy needs: so these first */
+		const struct graph_begin *begin = &graph->begins[i];
+		const struct graph_node *other = &graph->nodes[begin->other];
+		bool follows = other->does == GRAPH_COMPUTE &&
+			       graph->nodes[begin->node].does == GRAPH_COMPUTE &&
+			       graph->nodes[begin->node].stream == other->stream;
+
+		graph_need_of(graph, begin->node, follows ? other->id : other->id - 1, true);
+	}
+	count = graph->need_count;
+	qsort(graph->needs, count, sizeof(*graph->needs), by_node);
+	for (size_t i = 0; i < graph->begin_count; i++)
+		if (!i || graph->begins[i].other != graph->begins[i - 1].other)
+			add_mark(graph, graph->begins[i].other, count);
+	graph->begin_count = 0;
+}
+
 char *graph_end_rank(struct graph *graph, uint32_t rank)
 {
 	struct program_role *role = &graph->program->roles[rank];
@@ -227,6 +294,7 @@ char *graph_end_rank(struct graph *graph, uint32_t rank)
 
 	if (!graph->count)
 		graph_add(graph, (struct graph_node){ .does = GRAPH_MARK });
+	settle_begins(graph);
 	ids = sort_ids(graph, &mistake);
 	first = first_needs(graph);
 	parts = xcalloc(graph->count, sizeof(*parts));

@@ -34,6 +34,11 @@ struct graph_need {
 	bool must;     /* it has to exist */
 };
 
+/* A node that begins when another one begins; both are indices. */
+struct graph_begin {
+	uint32_t node, other;
+};
+
 struct graph_set {
 	char *name;
 	uint32_t count, *ranks;
@@ -47,6 +52,9 @@ struct graph {
 	struct graph_node *nodes;
 	struct graph_need *needs; /* by node */
 	size_t count, capacity, need_count, need_capacity;
+	struct graph_begin *begins;
+	size_t begin_count, begin_capacity;
+	uint16_t marks; /* stream of the beginnings of messages and collectives */
 	struct graph_set *sets;
 	size_t set_count, set_capacity;
 	uint64_t dropped; /* needs of nodes that do not exist */
@@ -64,6 +72,11 @@ void graph_add(struct graph *graph, struct graph_node node);
 void graph_need(struct graph *graph, uint64_t id, bool must);
 /* The same of the node that was added as number `node` of the rank, from 0. */
 void graph_need_of(struct graph *graph, uint32_t node, uint64_t id, bool must);
+
+/* Node `node` begins when node `other` has begun; both have been added. That is when all that the
+ * other needs is done and, if it computes, its stream has reached it. For this id - 1 is free,
+ * before each id. If both compute on one stream, the one follows the other. */
+void graph_begin_with(struct graph *graph, uint32_t node, uint32_t other);
 
 /* All nodes of a rank have been added. Returns NULL or what is wrong (caller frees). */
 char *graph_end_rank(struct graph *graph, uint32_t rank);
