@@ -1,6 +1,6 @@
 #!/bin/bash
 # Every figure of every shipped scenario (without NIGHTLY of every second) can be drawn: gnuplot has nothing to say about it, and the script beside
-# it draws it again (two of each kind of figure; with NIGHTLY set all). In a column of 3.5 inches no word is cut off, letters have 8 points, the legend is
+# it draws it again (two of each kind of figure; with NIGHTLY set all). In a column of 3.3 inches no word is cut off, letters have 8 points, the legend is
 # beside the data. Scenarios end after some simulated time, so that many results are unfinished.
 # Numbers of figures of sweeps are in unit/test_plot_sweep.c.
 source "${SRC:?source directory}/tests/lib/shell.sh"
@@ -36,7 +36,7 @@ for path in sys.argv[1:]:
 PYTHON
 }
 
-# fits DIR: what a reader of a paper expects of each picture in it, drawn at 3.5 inches. Widths of words
+# fits DIR: what a reader of a paper expects of each picture in it, drawn at 3.3 inches. Widths of words
 # are estimated: half a letter's height for each.
 fits() {
 	command -v python3 >/dev/null || return 0
@@ -50,7 +50,7 @@ for path in sys.argv[1:]:
     assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name), "name " + name
     root = xml.parse(path).getroot()
     width, height = (float(root.get(key)) for key in ("width", "height"))
-    assert width == 336, (path, width)  # CSS pixels: 96 an inch
+    assert width == 317, (path, width)  # CSS pixels: 96 an inch
     places, boxes = [], []
     for group in root.iter(SVG + "g"):
         words = "".join(group.itertext()) if group.find(SVG + "text") is not None else ""
@@ -114,19 +114,19 @@ for ((i = 0; i < ${#scenarios[@]}; i++)); do
 	ends 0 plot --term svg "$name"
 	again "$name/figures"
 	tidy "$name/figures"
-	ends 0 plot --term svg --size 3.5in --out "$name/paper" "$name"
+	ends 0 plot --term svg --size 3.3in --out "$name/paper" "$name"
 	fits "$name/paper"
 done
 ends 0 plot --together --out together --term svg two-jobs shared-cluster
 again together
 tidy together
-ends 0 plot --together --out paper --term svg --size 3.5in two-jobs shared-cluster
+ends 0 plot --together --out paper --term svg --size 3.3in two-jobs shared-cluster
 fits paper
 
 # Names that would break the XML of a picture.
 jq '.name = "a]]>b" | .jobs[0].name = "]]]>&<"' "$SRC/scenarios/two-jobs.json" >broken.json
 ends 0 run --quiet broken.json --out broken --set /jobs/0/gradient_scale=1e-3 --set /jobs/0/compute_scale=1e-3 --set /stop/after=1ms --set /stop/when=time
-ends 0 plot --quiet --term svg --size 3.5in --figure job_timeline broken
+ends 0 plot --quiet --term svg --size 3.3in --figure job_timeline broken
 fits broken/figures
 again broken/figures
 
@@ -139,19 +139,26 @@ jq '.base = $base | .replications = 2 | .set += {
 	"$SRC/scenarios/sweeps/load.json" >plan.json
 ends 0 sweep run plan.json 0-10 --out swept
 ends 4 sweep collect plan.json --out swept # one point is missing
-for kind in lines bars box heat; do
-	ends 0 plot --term svg --size 3.5in --kind $kind --out "kinds/$kind" --label switchml=SwitchML swept
+for kind in lines bars box heat cdf; do
+	ends 0 plot --term svg --size 3.3in --kind $kind --out "kinds/$kind" --label switchml=SwitchML swept
 	fits "kinds/$kind"
 	again "kinds/$kind" "$kind"
 	tidy "kinds/$kind"
-	[[ $kind == heat ]] && continue
-	ends 0 plot --term svg --size 3.5in --no-title --font Sans,9 --kind $kind --panels --out "panels/$kind" \
+	[[ $kind == heat || $kind == cdf ]] && continue
+	ends 0 plot --term svg --size 3.3in --no-title --font Sans,9 --kind $kind --panels --out "panels/$kind" \
 		--x load --by scheme --y jobs.jct_s.mean --y jobs.iteration_s.mean --y network.drops swept
 	fits "panels/$kind"
 	again "panels/$kind" "panels $kind"
 	tidy "panels/$kind"
 done
-ends 0 plot --term svg --size 3.5in --panels --x scheme --by none --out panels/fixed swept
+ends 0 plot --term svg --size 3.3in --panels --x scheme --by none --out panels/fixed swept
+ends 0 plot --term svg --size 3.3in --kind box --y flows.fct_s --y jobs.iteration_s --out kinds/pooled swept
+ends 0 plot --term svg --size 3.3in --panels --kind cdf --y flows.fct_s --out panels/cdf swept
+for folder in kinds/pooled panels/cdf; do
+	fits $folder
+	again $folder "$folder"
+	tidy $folder
+done
 # a logarithmic panel of points that have no flows keeps its place, empty
 jq -n '{ name: "half", topology: { kind: "star", hosts: 4 }, jobs: [ { workers: 2, all_reduce: "ring",
 	model: { layers: [ { gradient: "1MB" } ] } } ], flows: [ { size: "10KB", arrival: { poisson_load: 0.05 } } ],
@@ -171,7 +178,7 @@ ends 2 plot --ylabel JCT swept broken # of each figure of a run it would be the 
 says err '--xlabel and --ylabel are for one figure; say which with --figure'
 fits panels/fixed
 for term in pdf eps tikz png; do
-	ends 0 plot --term $term --size 3.5in --panels --out "terms/$term" swept
+	ends 0 plot --term $term --size 3.3in --panels --out "terms/$term" swept
 done
 
 finish "$checks checks hold"

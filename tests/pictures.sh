@@ -22,14 +22,14 @@ find results -name jobs.csv -exec awk -F, 'FNR == 1 { for (i = 1; i <= NF; i++) 
 checks=$((checks + 1))
 [[ ! -s others ]] || fail "$(head -n 3 others)"
 
-# inspect PICTURE LEGENDLESS BARE: pictures of one script, the second without its legend, the third without intervals
+# inspect PICTURE [LEGENDLESS BARE]: pictures of one script, the second without its legend, the third without intervals
 inspect() {
 	checks=$((checks + 1))
 	PYTHONPATH=$SRC/tests/lib python3 - "$@" >found 2>&1 <<'PYTHON' || fail "$1: $(tail -n 1 found)"
 import sys
 import png
 WHITE = (255, 255, 255)
-shown, legendless, bare = (png.read(path) for path in sys.argv[1:])
+shown, legendless, bare = ([png.read(path) for path in sys.argv[1:]] + [[], []])[:3]
 edges = [row[i] for row in shown for i in (0, 1, -2, -1)] + shown[0] + shown[1] + shown[-2] + shown[-1]
 assert set(edges) == {WHITE}, "something is cut at an edge"
 legend = 0
@@ -60,11 +60,17 @@ column() {
 	done
 }
 low=0
-for name in schemes load relative box placement memory panels fct slowdown timeline trees packets; do
+for name in schemes load relative box placement memory panels fct slowdown timeline trees packets cdf; do
 	column $name 3.3in
 	column $name 3.3x2in
 done
-[[ $low -ge 1 && $low -le 4 ]] || fail "$low figures are too high for 2 inches"
+# the network has no picture in the gallery; across a page
+ends 0 plot results/first --figure network --size 3.3in --out columns/network
+ends 0 plot results/first --figure network --size 7in --out columns/wide
+ends 0 plot results/tutorial-load --kind cdf --y flows.fct_s --panels --size 7in --out columns/wide
+ends 0 plot results/tutorial-load --kind box --y flows.fct_s --size 7in --out columns/wide
+for picture in columns/network/*.png columns/wide/*.png; do inspect "$picture"; done
+[[ $low -ge 1 && $low -le 5 ]] || fail "$low figures are too high for 2 inches"
 column schemes 3.3x2in
 needs=$(sed -nE 's/.*it needs ([0-9.]+)$/\1/p' err)
 column schemes "3.3x${needs:-2}in"

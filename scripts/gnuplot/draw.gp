@@ -40,11 +40,11 @@ if (LOGX) {
 	set xrange [X0 / PAD:X1 * PAD]
 }
 if (!LOGX && !LABELLED) {
-	PAD = XTICKS == 0 ? 0 : X1 > X0 ? 0.04 * (X1 - X0) : 1
+	PAD = XTICKS == 0 ? (XUNIT eq 's' && X0 > 0 ? 0.03 * (X1 - X0) : 0) : X1 > X0 ? 0.04 * (X1 - X0) : 1
 	set xrange [X0 - PAD:X1 + (X1 + PAD > X0 ? PAD : 1)]
 }
 if (!SLANTED && TIC_LINES > 1) { set xlabel offset 0,1 - TIC_LINES }
-XWORDS = wrap(LOGX && XUNIT eq 's' ? XLABEL : in_unit(XLABEL, unit_name(XUNIT, XF)), LETTERS)
+XWORDS = wrap(in_unit(XLABEL, scaled(LOGX && XUNIT eq 's' ? '' : unit_name(XUNIT, XF), LOGX)), LETTERS)
 
 # The least of 1, 2 and 5 times the powers of ten that is not below v.
 nice(v) = 10**floor(log10(v)) * (v <= 10**floor(log10(v)) ? 1 : v <= 2 * 10**floor(log10(v)) ? 2 : v <= 5 * 10**floor(log10(v)) ? 5 : 10)
@@ -75,7 +75,7 @@ do for [p = 1:PANELS] {
 	YF = factor(YUNIT[p], YHIGH[p])
 	Y0 = YLOW[p] * YF
 	Y1 = YHIGH[p] * YF
-	YWORDS = in_unit(YLABEL[p], unit_name(YUNIT[p], YF))
+	YWORDS = in_unit(YLABEL[p], scaled(unit_name(YUNIT[p], YF), LOGY))
 	FIRST = 1 # of its row, with the axis
 	if (PANELS > 1) {
 		ACROSS_AT = (p - 1) % ROW % ACROSS
@@ -114,7 +114,7 @@ do for [p = 1:PANELS] {
 	set format y FIRST ? '% h' : ''
 
 	# Beside an axis of text there is no room for words, beside a map no axis.
-	UNIT = unit_name(YUNIT[p], YF)
+	UNIT = scaled(unit_name(YUNIT[p], YF), LOGY)
 	BROKEN = exists('BY') ? 1 : lines(wrap(YWORDS, YLETTERS))
 	WIDE = LETTERS - most(0, BESIDE - 4) - (TEXT ? 0 : 3 * (BROKEN - 1)) # titles stand in the middle of the plot
 	ABOVE = wrap(TITLE.(exists('BY') && UNIT ne '' ? ', in '.UNIT : ''), WIDE)."\n" \
@@ -142,6 +142,7 @@ if (lacks > 0.3 && HEIGHT > 0) {
 # Once more without numbers, for the legend.
 XF = NaN
 YF = NaN
+unset label
 if (PANELS > 1) {
 	set label 1 XWORDS at screen LEFT + 0.5 * (1 - LEFT), screen (LINES_BELOW - 0.6) * HIGH center
 }

@@ -50,6 +50,7 @@ unit_name(unit, f) = \
 	unit eq 'number' ? (f < 1 ? 'millions' : '') : \
 	unit eq '%' && TIKZ ? '\%' : unit
 in_unit(words, unit) = unit eq '' ? words : words.' ('.unit.')'
+scaled(unit, logarithmic) = unit.(logarithmic ? (unit eq '' ? '' : ', ').'log scale' : '')
 
 # ---- Room ----
 

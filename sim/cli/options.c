@@ -104,7 +104,7 @@ static const struct option_row rows[] = {
 	  "axis with one curve for each value, or none; default: the first other axis" },
 	{ "where", "AXIS=VALUE", "plot", NAMES(plot.sweep.where),
 	  "draw only these points; may be repeated" },
-	{ "kind", "K", "plot", TEXT(plot.sweep.kind), "lines, bars, heat, box" },
+	{ "kind", "K", "plot", TEXT(plot.sweep.kind), "lines, bars, heat, box, cdf" },
 	{ "log", "AXES", "plot", TEXT(plot.sweep.log), "x, y, xy, none" },
 	{ "relative-to", "VALUE", "plot", TEXT(plot.sweep.relative_to),
 	  "draw ratios to this value of the --by axis, or to AXIS=VALUE" },

@@ -152,6 +152,28 @@ struct estimate infer_mean(const double *values, size_t count, double level)
 	return e;
 }
 
+struct estimate infer_sections(double pooled, const double *sections, size_t count, double level)
+{
+	struct estimate e = { pooled, NAN, NAN, count, 0 };
+	double squares = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		squares += pow(sections[i] - pooled, 2); /* NaN if one is missing */
+		e.missing += isnan(sections[i]) ? 1 : 0;
+	}
+	e.n -= e.missing;
+	if (count < INFERENCE_MIN || isnan(squares))
+		return e;
+	double freedom = (double)count - 1;
+	double half = t_quantile(level, freedom) * sqrt(squares / freedom / (double)count);
+
+	e.low = pooled - half;
+	e.high = pooled + half;
+	if (pooled > 0 && all_positive(sections, count))
+		stay_above_0(&e, half);
+	return e;
+}
+
 double infer_sd(const double *values, size_t count)
 {
 	struct moments m = moments_of(values, count);

@@ -12,8 +12,11 @@
  *   mean of ratios or of their logarithms is not), and zeros are allowed. Where Fieller's
  *   interval of a paired ratio lies above 0, it excludes 1 exactly when the interval of the paired
  *   difference excludes 0.
- * - Quantiles: order statistics, whose coverage is at least the level for any distribution, exactly
- *   and without random numbers (David and Nagaraja, Order Statistics, 3rd ed., section 7.1). */
+ * - Quantiles of what replications have together: sectioning, since their flows are no independent
+ *   values (infer_sections()).
+ * - Quantiles else: order statistics, whose coverage is at least the level for any distribution,
+ * exactly and without random numbers (David and Nagaraja, Order Statistics, 3rd ed., section 7.1).
+ */
 #ifndef INASIM_DATA_INFERENCE_H
 #define INASIM_DATA_INFERENCE_H
 
@@ -42,6 +45,13 @@ double estimate_half_width(const struct estimate *estimate);
  * by the delta method (Casella and Berger, Statistical Inference, 2nd ed., section 5.5.4).
  * Fieller's intervals of ratios, below, are replaced in the same way. */
 struct estimate infer_mean(const double *values, size_t count, double level);
+
+/* The interval of an estimate from all values together, such as a percentile, by sectioning:
+ * `sections` are the same estimate from each replication alone, whose spread around `pooled` gives
+ * the standard error, with Student's t (Asmussen and Glynn, Stochastic Simulation, 2007, section
+ * III.5). It needs INFERENCE_MIN sections, none of them missing. Above 0 it stays so, as that of a
+ * mean. */
+struct estimate infer_sections(double pooled, const double *sections, size_t count, double level);
 
 /* Makes both sides of incomplete pairs NaN; paired ratios use only complete pairs. */
 void infer_complete_pairs(double *a, double *b, size_t count);

@@ -324,6 +324,21 @@ static double jain_of(const double *values, size_t count)
 	return jain_index(&jain);
 }
 
+/* t of 2 degrees of freedom is 4.30265; around 12 the values 10, 14, 15 spread by (4 + 4 + 9) / 2.
+ */
+Test(inference, sections)
+{
+	const double sections[] = { 10, 14, 15 }, two[] = { 10, 14 }, open[] = { 10, NAN, 15 };
+	double half = 4.30265272974946 * sqrt(17. / 6);
+	struct estimate e = infer_sections(12, sections, 3, LEVEL);
+	cr_expect(e.value == 12 && e.n == 3 && e.missing == 0);
+	EXPECT(e.low, 12 - half, 1e-12);
+	EXPECT(e.high, 12 + half, 1e-12);
+	EXPECT_OPEN(infer_sections(12, two, 2, LEVEL), 12, 2, 0);
+	EXPECT_OPEN(infer_sections(12, open, 3, LEVEL), 12, 2, 1);
+	EXPECT_OPEN(infer_sections(NAN, sections, 3, LEVEL), NAN, 3, 0);
+}
+
 Test(inference, jain_index)
 {
 	const double shares[] = { 1, 3, NAN, 5 }, zero[] = { 0, 0 };

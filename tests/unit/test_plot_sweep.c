@@ -542,14 +542,14 @@ Test(plot_sweep, words_that_do_not_fit)
 		{ { WHERE("mem=64KB") }, "no axis \"mem\"" },
 		{ { WHERES("memory=64KB", "scheme=ina") }, "no axis is left that has several" },
 		{ { .x = "memory", .by = "memory" }, "--x and --by are both memory" },
-		{ { .kind = "pie" }, "--kind takes lines, bars, heat or box, found \"pie\"" },
+		{ { .kind = "pie" }, "--kind takes lines, bars, heat, box or cdf, found \"pie\"" },
 		{ { .kind = "heat", .by = "none" }, "a map needs two axes" },
 		{ { .log = "z" }, "--log takes x, y, xy or none, found \"z\"" },
 		{ { .log = "x", .x = "scheme" }, "not all numbers above 0" },
 		{ { .log = "y", .kind = "bars" }, "bars begin at 0" },
 		{ { .relative_to = "rng" }, "did you mean \"ring\"" },
 		{ { .relative_to = "memory=64KB" }, "memory is the x axis" },
-		{ { .relative_to = "ring", .kind = "box" }, "boxes show the spread" },
+		{ { .relative_to = "ring", .kind = "box" }, "show how values spread" },
 		{ { .relative_to = "scheme=ring", WHERE("scheme=ring") },
 		  "besides the baseline no value of axis scheme is left to draw" },
 		{ { .relative_to = "ring", .by = "scheme", WHERE("scheme=ring") },
@@ -883,7 +883,7 @@ Test(plot_sweep, a_zero_that_is_not_drawn)
 	free(dir);
 }
 
-/* Values that span more than 50 times get a logarithmic axis, which the title says, unless somebody
+/* Values that span more than 50 times get a logarithmic axis, which its label says, unless somebody
  * says another. */
 Test(plot_sweep, a_wide_span_is_logarithmic)
 {
@@ -905,9 +905,119 @@ Test(plot_sweep, a_wide_span_is_logarithmic)
 		char *script = read_figure(dir, cases[i].name, "gp");
 		/* the last of its kind counts: the first is the default */
 		expect_in(strstr(script, "XTICKS = 2"), cases[i].want);
-		cr_expect_eq(strstr(script, "; y is logarithmic") != NULL, i == 0);
 		free(script);
+		char *svg = read_figure(dir, cases[i].name, "svg");
+		cr_expect_eq(strstr(svg, "log scale") != NULL, i == 0);
+		free(svg);
 		free(printed);
+	}
+	free(dir);
+}
+
+/* ---- What replications have together ---- */
+
+/* Three replications; in the r-th the flows of "web" take 1 + 10 r to 20 + 10 r s, in another
+ * order. The last has one of "late" that has not finished. */
+static char *pooled_sweep(void)
+{
+	char *dir = sample_sweep(
+		folder, "p",
+		"{\"name\":\"p\",\"axes\":[{\"name\":\"scheme\",\"values\":[\"ring\",\"ina\"]}],"
+		"\"replications\":3,\"metrics\":[\"flows.fct_s.mean\","
+		"\"flows.by_name.web.fct_s.mean\",\"flows.fct_s.p99\"]}",
+		"point,hash,replication,seed,scheme,status,flows.fct_s.mean,"
+		"flows.by_name.web.fct_s.mean,flows.fct_s.p99\n"
+		"0," HASH("0") ",0,1,ring,done,10.5,10.5,\n1," HASH(
+			"1") ",1,2,ring,done,20.5,20.5,\n"
+			     "2," HASH("2") ",2,3,ring,done,30.5,30.5,\n3," HASH(
+				     "3") ",0,1,ina,timeout,,,\n");
+	for (int r = 0; r < 3; r++) {
+		char name[64];
+		snprintf(name, sizeof(name), "p/points/" HASH("%d") "/flows.csv", r);
+		FILE *file = create(name);
+		fputs("group,finished,fct_s\n", file);
+		for (int i = 0; i < 20; i++)
+			fprintf(file, "web,1,%d\n", 1 + 7 * i % 20 + 10 * r);
+		fputs(r == 2 ? "late,0,\n" : "", file);
+		fclose(file);
+	}
+	return dir;
+}
+
+/* Of 60 values the 30th is 20. The medians of the replications are 10, 20, 30, so the squared
+ * standard error is (100 + 0 + 100) / 2 / 3. As 20 - t * error is below 0, the interval is the
+ * logarithm's. With the unfinished flow the 31st of 61 counts, which is 21; in the last replication
+ * it is the 11th of 21, 31. */
+Test(plot_sweep, a_distribution_of_all_replications)
+{
+	static const struct {
+		const char *quantity, *name;
+		double all, median, squares;
+	} cases[] = {
+		{ "flows.by_name.web.fct_s", "flows.by_name.web.fct_s-by-scheme-cdf", 60, 20, 200 },
+		{ "flows.fct_s", "flows.fct_s-by-scheme-cdf", 61, 21, 11 * 11 + 1 + 10 * 10 },
+	};
+	char *printed, *error = NULL, *dir = pooled_sweep();
+	for (size_t i = 0; i < 2; i++) {
+		struct plot_sweep_options options = { METRIC(cases[i].quantity), .kind = "cdf" };
+		cr_assert_eq(draw(dir, &options, "svg", &printed, &error), 1, "%s", error);
+		char *data = read_figure(dir, cases[i].name, "dat");
+		double x, share, p, low, high, median = cases[i].median;
+		double half = 4.30265272974946 * sqrt(cases[i].squares / 6) / median;
+		const char *at = strstr(data, " 0.5 ");
+		cr_assert_not_null(at, "%s", data);
+		while (at > data && at[-1] != '\n')
+			at--;
+		cr_assert_eq(sscanf(at, "1 1 %lf %lf %lf %lf %lf", &x, &share, &p, &low, &high), 5);
+		cr_expect(x == median && p == 0.5);
+		cr_expect_float_eq(share, (30 + (double)i) / cases[i].all, 1e-12);
+		cr_expect_float_eq(low, median * exp(-half), 1e-9);
+		cr_expect_float_eq(high, median * exp(half), 1e-9);
+		expect_in(data, i ? "\n1 1 40 0.98360655" : "\n1 1 40 1 NaN NaN NaN \"ring\"");
+		char *script = read_figure(dir, cases[i].name, "gp");
+		expect_in(script, i ? "'ring (n = 60, 1 unfinished)'" : "'ring (n = 60)'");
+		expect_in(script, "LOGX = 0\n"); /* 1 to 40 s: not 50 times */
+		free(script);
+		free(data);
+		free(printed);
+	}
+	free(dir);
+}
+
+/* Of 61 flows, one of them above all others, the quartiles are the 16th, 31st and 46th. */
+Test(plot_sweep, boxes_of_all_replications)
+{
+	char *printed, *error = NULL, *dir = pooled_sweep();
+	struct plot_sweep_options options = { METRIC("flows.fct_s"), .kind = "box" };
+	cr_assert_eq(draw(dir, &options, "svg", &printed, &error), 1, "%s", error);
+	char *data = read_figure(dir, "flows.fct_s-over-scheme-box", "dat");
+	expect_in(data, "\n1 1 0 1 13 21 28 40 60 \"all\"\n");
+	free(data);
+	free(printed);
+	free(dir);
+}
+
+Test(plot_sweep, what_has_no_distribution)
+{
+	const struct {
+		struct plot_sweep_options options;
+		const char *want;
+	} cases[] = {
+		{ { METRIC("flows.fct_s.p99"), .kind = "cdf" }, "found \"flows.fct_s.p99\"" },
+		{ { METRIC("jobs.jct_s"), .kind = "cdf" }, "found \"jobs.jct_s\"" },
+		{ { METRIC("flows.fct_s"), .kind = "cdf", .x = "scheme" }, "leave out --x" },
+		{ { METRIC("flows.fct_s"), .kind = "cdf", .log = "y" }, "takes x or none" },
+		{ { METRIC("flows.fct_s"), .kind = "cdf", .relative_to = "ring" },
+		  "leave out --relative-to" },
+		{ { METRIC("flows.fct_s"), .kind = "lines" }, "\"flows.fct_s\"" },
+	};
+	char *printed, *error = NULL, *dir = pooled_sweep();
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		cr_expect_eq(draw(dir, &cases[i].options, "svg", &printed, &error), PLOT_USAGE);
+		expect_in(error, cases[i].want);
+		free(error);
+		free(printed);
+		error = NULL;
 	}
 	free(dir);
 }

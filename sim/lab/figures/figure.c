@@ -200,10 +200,26 @@ static void put_number(FILE *to, double value)
 	fputs(value == floor(value) && fabs(value) < 1e15 ? ".0\n" : "\n", to);
 }
 
-static void put_variable(struct figure *f, const char *variable, double value)
+void figure_real(struct figure *f, const char *variable, double value)
 {
 	fprintf(f->script, "%s = ", variable);
 	put_number(f->script, value);
+}
+
+void figure_real_at(struct figure *f, const char *array, size_t i, double value)
+{
+	fprintf(f->script, "%s[%zu] = ", array, i);
+	put_number(f->script, value);
+}
+
+void figure_arrays(struct figure *f, size_t size, const char *names)
+{
+	while (*names) {
+		int length = (int)strcspn(names, " ");
+
+		fprintf(f->script, "array %.*s[%zu]\n", length, names, size);
+		names += length + (names[length] == ' ');
+	}
 }
 
 void figure_count(struct figure *f, const char *variable, size_t value)
@@ -265,6 +281,19 @@ void figure_legend(struct figure *f, size_t curve, size_t look, size_t dash, con
 	putc('\n', f->script);
 }
 
+void figure_counted_legend(struct figure *f, size_t curve, size_t look, const char *name,
+			   uint64_t count, uint64_t unfinished)
+{
+	char number[32], other[32];
+	char *left = unfinished ? xasprintf(", %s unfinished", figure_thousands(other, unfinished))
+				: xstrdup("");
+	char *legend = xasprintf("%s (n = %s%s)", name, figure_thousands(number, count), left);
+
+	figure_legend(f, curve, look, look, count || unfinished ? legend : name);
+	free(legend);
+	free(left);
+}
+
 /* ---- Numbers ---- */
 
 static void widen(struct figure_range *range, double value)
@@ -280,6 +309,11 @@ void figure_reach(struct figure *f, size_t panel, double value)
 		widen(&f->x, value);
 	else if (!f->log_y || value > 0)
 		widen(&f->y[panel - 1], value);
+}
+
+bool figure_is_wide(const struct figure_range *range)
+{
+	return range->low > 0 && range->high > 50 * range->low;
 }
 
 /* Counts words that are separated by one blank each. */
@@ -363,9 +397,9 @@ void figure_begin(struct figure *f, const char *template, size_t panels, size_t 
 	fprintf(f->script, "NAME = '%s'\nTERM = '%s'\nFONT = '%s'\nPIXELS_HIGH = %d\n%s", f->name,
 		f->options->term, f->options->font, FIGURE_HEIGHT,
 		f->options->no_title ? "NO_TITLE = 1\n" : "");
-	put_variable(f, "WIDTH", f->options->width_in);
-	put_variable(f, "HEIGHT", f->options->height_in);
-	put_variable(f, "FONT_POINTS", f->options->font_points);
+	figure_real(f, "WIDTH", f->options->width_in);
+	figure_real(f, "HEIGHT", f->options->height_in);
+	figure_real(f, "FONT_POINTS", f->options->font_points);
 	fprintf(f->script,
 		"PANELS = %zu\nSERIES = %zu\narray LEGEND[%zu]\narray LOOK[%zu]\narray DASH[%zu]\n"
 		"array POINTS[%zu]\n"
@@ -383,8 +417,8 @@ void figure_begin(struct figure *f, const char *template, size_t panels, size_t 
 /* The y axis of a panel without values goes from 0 to 1, a logarithmic one from 1 to 10. */
 static void write_ranges(struct figure *f)
 {
-	put_variable(f, "XLOW", f->x.low);
-	put_variable(f, "XHIGH", f->x.high);
+	figure_real(f, "XLOW", f->x.low);
+	figure_real(f, "XHIGH", f->x.high);
 	for (size_t p = 0; p < f->panels; p++) {
 		bool any = isfinite(f->y[p].low);
 

@@ -30,6 +30,9 @@ struct figure_range {
 	double low, high;
 };
 
+/* Whether values above 0 span more than 50 times, which asks for a logarithmic axis. */
+bool figure_is_wide(const struct figure_range *range);
+
 struct figure {
 	const char *name;   /* of its files: letters, digits, '.', '_' and '-' only */
 	const char *folder; /* where its files go */
@@ -70,6 +73,9 @@ void figure_comment(struct figure *f, char *text);
 void figure_text(struct figure *f, const char *variable, const char *text);
 void figure_text_at(struct figure *f, const char *array, size_t i, const char *text); /* i from 1 */
 void figure_count(struct figure *f, const char *variable, size_t value);
+void figure_real(struct figure *f, const char *variable, double value);
+void figure_arrays(struct figure *f, size_t size, const char *names); /* before their items */
+void figure_real_at(struct figure *f, const char *array, size_t i, double value);
 
 /* Set the words beside an axis (x, or y of a panel) and the unit of its numbers: "s", "%" (for
  * shares from 0 to 1), "bytes", "bit/s", "B/s", "number" or "". The template adds a prefix such as
@@ -89,6 +95,10 @@ void figure_curve(struct figure *f, size_t panel, size_t curve, const char *name
 /* Sets the name of a curve in the legend ("": no entry), and the numbers of its colour and dash.
  * The same thing should have the same numbers in all figures. */
 void figure_legend(struct figure *f, size_t curve, size_t look, size_t dash, const char *name);
+
+/* Likewise "NAME (n = 1,000, 2 unfinished)"; without values just NAME. */
+void figure_counted_legend(struct figure *f, size_t curve, size_t look, const char *name,
+			   uint64_t count, uint64_t unfinished);
 
 /* Adds a row to the current curve: a value for each column, NaN where one is missing. The first
  * value is x; the y axis will cover the next `y_columns` values. */

@@ -302,6 +302,40 @@ static void put_nodes(struct figure *f, const struct map *map, size_t curve, con
 	}
 }
 
+/* The names of the switches, each with the share of the figure's width that it has. */
+static void put_names(struct figure *f, const struct map *map)
+{
+	size_t switches = 0, n = 0, *in_tier = xcalloc(map->node_count + 1, sizeof(*in_tier));
+
+	for (size_t i = 0; i < map->node_count; i++) {
+		int tier = map->nodes[i].tier;
+
+		if (tier <= 0)
+			continue;
+		switches++;
+		in_tier[map->across ? 0 : tier]++;
+	}
+	figure_count(f, "NODES", switches);
+	if (switches)
+		figure_arrays(f, switches, "NODE NODE_X NODE_Y NODE_ROOM");
+	for (size_t i = 0; i < map->node_count; i++) {
+		const struct node *node = &map->nodes[i];
+
+		if (node->tier <= 0)
+			continue;
+		/* two neighbours in a circle may stand one above the other */
+		double room =
+			(map->across ? 2.0 : 1.0) / (double)in_tier[map->across ? 0 : node->tier];
+
+		n++;
+		figure_text_at(f, "NODE", n, node->name);
+		figure_real_at(f, "NODE_X", n, node->x);
+		figure_real_at(f, "NODE_Y", n, node->y);
+		figure_real_at(f, "NODE_ROOM", n, room < 1 ? room : 1);
+	}
+	free(in_tier);
+}
+
 static const struct link *busiest_of(const struct map *map)
 {
 	const struct link *busiest = map->links;
@@ -328,6 +362,7 @@ static void draw(struct figure *f, const struct map *map)
 	put_nodes(f, map, SWITCHES, "switch");
 	if (map->adds)
 		put_nodes(f, map, ADDING, "switch that added up");
+	put_names(f, map);
 }
 
 bool network(struct figure *f)

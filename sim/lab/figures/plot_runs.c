@@ -19,8 +19,6 @@
 
 #define NAMES_SHOWN  12   /* names of jobs shown as bars; more become a distribution */
 #define POINTS_SHOWN 2000 /* points of a curve over time, at most */
-#define CDF_POINTS   1000 /* about so many points of a distribution; more look the same */
-#define CDF_TAIL     100  /* so many of its largest values are all shown */
 
 struct runs {
 	const struct plot_labelled *at;
@@ -62,20 +60,6 @@ static char *name_of(const struct runs *runs, size_t r, const struct value_group
 	return name;
 }
 
-/* Sets the legend "ring (n = 1,000, 2 unfinished)". */
-static void counted_legend(struct figure *f, size_t curve, const struct value_group *group,
-			   const char *name)
-{
-	char number[32], other[32];
-	bool all = group->unfinished == 0;
-	char *legend = xasprintf(
-		"%s (n = %s%s%s%s)", name, figure_thousands(number, group->count), all ? "" : ", ",
-		all ? "" : figure_thousands(other, group->unfinished), all ? "" : " unfinished");
-
-	figure_legend(f, curve, curve, curve, legend);
-	free(legend);
-}
-
 /* Puts all curves, each by put(). With `counted`, the legend has the number of values. */
 static void put_curves(struct figure *f, const struct runs *runs, bool counted,
 		       void (*put)(struct figure *f, const struct value_group *group))
@@ -89,7 +73,8 @@ static void put_curves(struct figure *f, const struct runs *runs, bool counted,
 
 			curve++;
 			if (counted)
-				counted_legend(f, curve, group, name);
+				figure_counted_legend(f, curve, curve, name, group->count,
+						      group->unfinished);
 			else
 				figure_legend(f, curve, curve, curve, name);
 			figure_curve(f, 1, curve, name);
@@ -250,20 +235,9 @@ static bool slowdown(struct figure *f, const struct runs *runs)
 
 /* ---- Completion times ---- */
 
-/* Puts the share of values up to each value, for every step-th value and the CDF_TAIL largest. What
- * has not finished counts: it is above all values, so the curve ends below 1. */
 static void put_cdf(struct figure *f, const struct value_group *group)
 {
-	size_t n = group->count, all = n + group->unfinished,
-	       step = n / CDF_POINTS > 0 ? n / CDF_POINTS : 1;
-	size_t tail = n > CDF_TAIL ? n - CDF_TAIL : 0;
-
-	if (n > 0)
-		figure_row(f, (double[]){ group->values[0], 0 }, 1);
-	for (size_t i = 0; i < n; i++)
-		if (i % step == 0 || i >= tail)
-			figure_row(f, (double[]){ group->values[i], (double)(i + 1) / (double)all },
-				   1);
+	values_put_cdf(f, group->values, group->count, group->unfinished, NULL, 0);
 }
 
 static void titled(char *buffer, size_t size, const struct runs *runs)
@@ -297,10 +271,10 @@ static bool cdf(struct figure *f, const struct runs *runs)
 	figure_begin(f, "lines", 1, curves_of(runs), "time_s share");
 	figure_title(f, words, tally(runs, what));
 	figure_text(f, "STYLE", "steps");
-	figure_x(f, words, metric_unit_of(runs->metric->name, NULL), true);
 	figure_panel(f, 1, share, "");
 	figure_reach(f, 1, 1);
 	put_curves(f, runs, true, put_cdf);
+	figure_x(f, words, metric_unit_of(runs->metric->name, NULL), figure_is_wide(&f->x));
 	return true;
 }
 

@@ -5,6 +5,7 @@
 #include "conf/conf.h"
 #include "data/metrics.h"
 #include "lab/figures/figure.h"
+#include "lab/figures/pool.h"
 #include "lab/sweep/metric_words.h"
 #include "lab/figures/stack.h"
 #include "lab/figures/sweep_sheet.h"
@@ -28,6 +29,7 @@ static const struct {
 	[SWEEP_HEAT] = { "heat", "-heat", "x value low high replications" },
 	[SWEEP_BOX] = { "box", "-box",
 			"x minimum quartile1 median quartile3 maximum replications" },
+	[SWEEP_CDF] = { "cdf", "-cdf", "value share percentile low high" },
 	[SWEEP_STACK] = { "stack", "", "" },
 };
 
@@ -55,6 +57,13 @@ static const char *base_of(const struct sheet *sheet)
 	return sheet->table->axes[choice->base_axis].values[choice->base_level];
 }
 
+/* The path of what a sheet shows: of a metric, or of a quantity. */
+static const char *path_of(const struct sheet *sheet)
+{
+	return sheet->choice->pooled ? pool_quantity(sheet->table, sheet->metric)
+				     : sheet->table->metrics[sheet->metric];
+}
+
 /* ---- Words ---- */
 
 /* Whether the points of each replication share a seed, so that ratios are over pairs. */
@@ -71,14 +80,21 @@ static bool common_seeds(const struct sweep_table *table)
 	return true;
 }
 
-static const char *statistic(const struct sheet *sheet)
+/* What the numbers of a figure are; `intervals` says of a distribution whether it has some. */
+static const char *statistic(const struct sheet *sheet, bool intervals)
 {
+	bool few = sheet->table->replications < INFERENCE_MIN;
+
+	if (sheet->choice->kind == SWEEP_CDF)
+		return intervals ? "All replications; median, 95th, 99th percentile with 95 % "
+				   "intervals by sectioning"
+				 : "All replications, no intervals";
+	if (sheet->choice->pooled)
+		return "All replications together: minimum, quartiles, maximum";
 	if (sheet->table->replications < 2)
 		return "One replication, no intervals";
 	if (sheet->choice->kind == SWEEP_BOX)
 		return "Replications: minimum, quartiles, maximum";
-	bool few = sheet->table->replications < INFERENCE_MIN;
-
 	if (!is_ratio(sheet))
 		return few ? "Mean of two replications, no intervals"
 			   : "Mean of replications, 95 % t-intervals";
@@ -139,11 +155,13 @@ static const char *figure_name(const struct page *page)
 	const struct sweep_table *table = sheet->table;
 	const struct sweep_choice *choice = sheet->choice;
 	const char *fixed = page->count > 1 ? "panels" : fixed_words(sheet), *kept;
-	char *name = xasprintf("%s-over-%s%s%s%s%s%s-%s",
+	bool over = choice->x != SIZE_MAX;
+	char *name = xasprintf("%s%s%s%s%s%s%s%s-%s",
 			       choice->kind == SWEEP_STACK ? "breakdown"
 			       : page->metrics > 1         ? "metrics"
-							   : table->metrics[sheet->metric],
-			       table->axes[choice->x].name, choice->by != SIZE_MAX ? "-by-" : "",
+							   : path_of(sheet),
+			       over ? "-over-" : "", over ? table->axes[choice->x].name : "",
+			       choice->by != SIZE_MAX ? "-by-" : "",
 			       choice->by != SIZE_MAX ? table->axes[choice->by].name : "",
 			       is_ratio(sheet) ? "-relative-to-" : "",
 			       is_ratio(sheet) ? base_of(sheet) : "", kinds[choice->kind].in_name,
@@ -345,24 +363,22 @@ static const char *title_words(const struct sheet *sheet, const char *words, con
 		       base, *fixed ? " (" : "", fixed, *fixed ? ")" : "");
 }
 
-static void put_titles(struct figure *f, const struct page *page)
+static void put_titles(struct figure *f, const struct page *page, bool intervals)
 {
 	const struct sheet *sheet = page->sheets;
-	char *words = page->metrics > 1
-			      ? xstrdup("")
-			      : metric_words(sheet->table->metrics[sheet->metric], sheet->table);
+	char *words = page->metrics > 1 ? xstrdup("") : metric_words(path_of(sheet), sheet->table);
 	const char *fixed = page->count > 1 ? "" : fixed_words(sheet);
 
-	figure_title(f, title_words(sheet, words, base_words(sheet), fixed),
-		     xasprintf("%s%s; %s%s", statistic(sheet), verdicts(page), tally(page),
-			       f->log_y ? "; y is logarithmic" : ""));
+	figure_title(
+		f, title_words(sheet, words, base_words(sheet), fixed),
+		xasprintf("%s%s; %s", statistic(sheet, intervals), verdicts(page), tally(page)));
 	free(words);
 }
 
 static void put_panel(struct figure *f, const struct page *page, size_t panel)
 {
 	const struct sheet *sheet = &page->sheets[panel - 1];
-	const char *metric = sheet->table->metrics[sheet->metric];
+	const char *metric = path_of(sheet);
 	char *words = metric_words(metric, sheet->table);
 	const char *label = is_ratio(sheet) ? conf_at(sheet->table->doc, "%s / that of %s", words,
 						      base_called(sheet))
@@ -434,11 +450,41 @@ static void put_quartiles(struct figure *f, const struct sheet *sheet, size_t co
 	free(values);
 }
 
+/* The i-th of n + 1 equal parts of all values, the unfinished included, interpolated as above; NaN
+ * where it is among the unfinished. */
+static double pooled_quantile(const struct pool *pool, size_t i, size_t n)
+{
+	size_t all = pool->count + (size_t)pool->unfinished;
+	double at = all ? (double)(all - 1) * (double)i / (double)n : 0;
+	size_t below = (size_t)at, above = below + (at > (double)below);
+
+	return above < pool->count
+		       ? pool->values[below] +
+				 (at - (double)below) * (pool->values[above] - pool->values[below])
+		       : NAN;
+}
+
+/* The same of a quantity. The maximum is of what has finished. */
+static void put_pooled(struct figure *f, const struct sheet *sheet, size_t column, size_t row)
+{
+	struct pool pool;
+	double cells[] = { x_of(sheet, column), NAN, NAN, NAN, NAN, NAN, 0 };
+
+	if (pool_read(&pool, f, sheet, column, row) && pool.count) {
+		for (size_t i = 0; i < 4; i++)
+			cells[1 + i] = pooled_quantile(&pool, i, 4);
+		cells[5] = pool.values[pool.count - 1];
+		cells[6] = (double)pool.count;
+	}
+	figure_row(f, cells, 5);
+	pool_release(&pool);
+}
+
 static void put_rows(struct figure *f, const struct sheet *sheet, size_t row)
 {
 	for (size_t c = 0; c < sheet->choice->columns; c++) {
 		if (sheet->choice->kind == SWEEP_BOX) {
-			put_quartiles(f, sheet, c, row);
+			(sheet->choice->pooled ? put_pooled : put_quartiles)(f, sheet, c, row);
 			continue;
 		}
 		struct estimate at = sheet_estimate(sheet, c, row);
@@ -467,9 +513,6 @@ static void put_curves(struct figure *f, const struct sheet *sheet, size_t panel
 
 /* ---- Figures ---- */
 
-#define LOG_SPAN                                                                                   \
-	50 /* largest value of a sheet over its smallest that asks for a logarithmic axis */
-
 /* The smallest and largest value of a sheet; without values low is above high. */
 static struct figure_range range_of(const struct sheet *sheet)
 {
@@ -478,14 +521,20 @@ static struct figure_range range_of(const struct sheet *sheet)
 	for (size_t i = 0; i < sheet->choice->columns * sheet->choice->rows; i++) {
 		size_t column = i % sheet->choice->columns, row = i / sheet->choice->columns;
 		double value = sheet_estimate(sheet, column, row).value;
+		size_t count = 0;
+		double *values = sheet->choice->kind == SWEEP_BOX
+					 ? sheet_values(sheet, column, row, &count)
+					 : NULL;
 
-		range.low = fmin(range.low, value); /* NaN, a gap, changes nothing */
-		range.high = fmax(range.high, value);
+		/* NaN, a gap, changes nothing */
+		range.low = fmin(range.low, count ? values[0] : value);
+		range.high = fmax(range.high, count ? values[count - 1] : value);
+		free(values);
 	}
 	return range;
 }
 
-/* Sets f->log_y: as asked for, or because values span more than LOG_SPAN times. NULL, or why there
+/* Sets f->log_y: as asked for, or because values span so much. NULL, or why there
  * is nothing to draw. */
 static const char *choose_y(struct figure *f, const struct page *page)
 {
@@ -497,12 +546,78 @@ static const char *choose_y(struct figure *f, const struct page *page)
 
 		any = any || range.low <= range.high;
 		positive = positive && range.low > 0;
-		wide = wide || range.high > LOG_SPAN * range.low;
+		wide = wide || figure_is_wide(&range);
 	}
 	f->log_y = choice->log_y || (choice->log_y_fits && positive && wide);
 	return !any                         ? "no point has this value"
 	       : choice->log_y && !positive ? "a logarithmic axis needs values above 0"
 					    : NULL;
+}
+
+/* The curves of a panel: a distribution for each value of the by axis, with its percentiles.
+ * Returns whether one of them has an interval. */
+static bool put_cdfs(struct figure *f, const struct sheet *sheet, size_t panel, bool alone)
+{
+	static const double percentiles[] = { 0.5, 0.95, 0.99 };
+	bool ok = true, intervals = false;
+
+	for (size_t row = 0; row < sheet->choice->rows; row++) {
+		const char *name = row_name(sheet, row);
+		size_t look = sheet->choice->by == SIZE_MAX ? 1 : sheet->choice->y_level[row] + 1;
+		struct pool pool = { 0 };
+		struct cdf_mark marks[3] = { 0 };
+		size_t count = 0;
+
+		ok = ok && pool_read(&pool, f, sheet, 0, row);
+		for (size_t p = 0; p < 3; p++) {
+			struct estimate e =
+				pool_percentile(&pool, percentiles[p], &marks[count].rank);
+
+			marks[count].p = percentiles[p];
+			marks[count].low = e.low;
+			marks[count].high = e.high;
+			intervals |= !isnan(e.low);
+			count += marks[count].rank > 0;
+		}
+		if (panel == 1)
+			figure_counted_legend(f, row + 1, look, *name ? name : "all",
+					      alone ? pool.count : 0, alone ? pool.unfinished : 0);
+		figure_curve(f, panel, row + 1, *name ? name : "all");
+		values_put_cdf(f, pool.values, pool.count, pool.unfinished, marks, count);
+		pool_release(&pool);
+	}
+	return intervals;
+}
+
+static bool draw_cdf(struct figure *f, const struct page *page)
+{
+	const struct sheet *sheet = page->sheets;
+	const struct sweep_choice *choice = sheet->choice;
+	const char *path = path_of(sheet);
+	char *words = metric_words(path, sheet->table);
+	char *share = strstr(path, "iteration_s")
+			      ? xstrdup("Share of iterations")
+			      : xasprintf("Share of %.*s", (int)strcspn(path, "."), path);
+	bool intervals = false;
+
+	figure_begin(f, kinds[SWEEP_CDF].template, page->count, choice->rows,
+		     kinds[SWEEP_CDF].columns);
+	figure_comment(f, xasprintf("value: %s", path));
+	for (size_t p = 1; p <= page->count; p++) {
+		figure_panel(f, p, share, "");
+		figure_reach(f, p, 1);
+		intervals |= put_cdfs(f, &page->sheets[p - 1], p, page->count == 1);
+		if (page->count > 1)
+			figure_text_at(f, "PANEL_TITLE", p, fixed_words(&page->sheets[p - 1]));
+	}
+	put_titles(f, page, intervals);
+	*words = (char)toupper((unsigned char)*words);
+	figure_x(f, words, metric_unit(path),
+		 choice->log_x || (choice->log_x_fits && figure_is_wide(&f->x)));
+	f->why = "nothing has finished";
+	free(share);
+	free(words);
+	return !f->error && f->x.low <= f->x.high;
 }
 
 static bool draw(struct figure *f, const struct page *page)
@@ -515,12 +630,11 @@ static bool draw(struct figure *f, const struct page *page)
 		return false;
 	figure_begin(f, kinds[kind].template, page->count, sheet->choice->rows,
 		     is_marked(page) ? MARKED_COLUMNS : kinds[kind].columns);
-	put_titles(f, page);
+	put_titles(f, page, true);
 	for (size_t p = 1; p <= page->count; p++)
 		put_panel(f, page, p);
 	put_x(f, sheet);
 	figure_text(f, "STYLE", "linespoints");
-	figure_count(f, "LOGY", f->log_y);
 	figure_count(f, "INTERVALS", 1);
 	if (is_marked(page))
 		figure_count(f, "DAGGERS", 1);
@@ -532,8 +646,12 @@ static bool draw(struct figure *f, const struct page *page)
 		if (kind == SWEEP_BARS || (is_ratio(sheet) && kind != SWEEP_HEAT))
 			figure_reach(f, p, kind == SWEEP_BARS ? 0 : 1);
 		put_curves(f, &page->sheets[p - 1], p);
+		/* means say little of the range of a quantity, whose values are above 0 */
+		if (sheet->choice->pooled && sheet->choice->log_y_fits)
+			f->log_y = f->log_y || figure_is_wide(&f->y[p - 1]);
 	}
-	return true;
+	figure_count(f, "LOGY", f->log_y);
+	return !f->error;
 }
 
 /* ---- The breakdown ---- */
@@ -632,8 +750,10 @@ static int draw_page(const struct page *page, struct names *names, const char *f
 			    .folder = folder,
 			    .group = page->count / page->metrics,
 			    .options = &own };
-	bool data = page->sheets->choice->kind == SWEEP_STACK ? draw_breakdown(&f, page)
-							      : draw(&f, page);
+	enum sweep_kind kind = page->sheets->choice->kind;
+	bool data = kind == SWEEP_STACK ? draw_breakdown(&f, page)
+		    : kind == SWEEP_CDF ? draw_cdf(&f, page)
+					: draw(&f, page);
 	bool drawn = figure_finish(&f, data, to);
 
 	if (!drawn && !f.error && !options->quiet)

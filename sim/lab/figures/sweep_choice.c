@@ -5,6 +5,7 @@
 #include "data/metrics.h"
 #include "lab/breakdown.h"
 #include "lab/figures/figure.h"
+#include "lab/figures/pool.h"
 #include "lab/names.h"
 
 #include <math.h>
@@ -128,6 +129,35 @@ static bool choose_causes(struct sweep_choice *choice, const struct sweep_table 
 	return true;
 }
 
+/* Chooses quantities: those of --y or, of a CDF, those of the usual metrics. */
+static bool choose_quantities(struct sweep_choice *choice, const struct sweep_table *table,
+			      const struct plot_sweep_options *options, char **error)
+{
+	for (size_t i = 0; i < options->metrics.count; i++) {
+		const char *name = options->metrics.items[i];
+		size_t metric = pool_metric(table, name);
+
+		if (metric == SIZE_MAX) {
+			*error = xasprintf("--y of distributions takes quantities without a "
+					   "statistic that this sweep has, as jobs.jct_s, "
+					   "flows.fct_s, flows.by_name.NAME.fct_s; found \"%s\"",
+					   name);
+			return false;
+		}
+		choice->metrics[choice->metric_count++] = metric;
+	}
+	if (options->metrics.count)
+		return true;
+	choose_usual_metrics(choice, table);
+	for (size_t i = 0; i < choice->metric_count; i++) {
+		const char *name = table->metrics[choice->metrics[i]];
+
+		choice->metrics[i] = pool_metric(
+			table, conf_at(table->doc, "%.*s", (int)(strrchr(name, '.') - name), name));
+	}
+	return true;
+}
+
 static bool choose_metrics(struct sweep_choice *choice, const struct sweep_table *table,
 			   const struct plot_sweep_options *options, char **error)
 {
@@ -136,7 +166,12 @@ static bool choose_metrics(struct sweep_choice *choice, const struct sweep_table
 			 sizeof(*choice->metrics));
 	if (choice->kind == SWEEP_STACK)
 		return choose_causes(choice, table, error);
-	for (size_t i = 0; i < options->metrics.count; i++) {
+	choice->pooled = choice->kind == SWEEP_CDF;
+	for (size_t i = 0; i < options->metrics.count && choice->kind == SWEEP_BOX; i++)
+		choice->pooled |= pool_metric(table, options->metrics.items[i]) != SIZE_MAX;
+	if (choice->pooled && !choose_quantities(choice, table, options, error))
+		return false;
+	for (size_t i = 0; i < options->metrics.count && !choice->pooled; i++) {
 		size_t metric = sweep_table_metric(table, options->metrics.items[i]);
 
 		if (metric == SIZE_MAX) {
@@ -150,7 +185,7 @@ static bool choose_metrics(struct sweep_choice *choice, const struct sweep_table
 		}
 		choice->metrics[choice->metric_count++] = metric;
 	}
-	if (choice->metric_count == 0)
+	if (choice->metric_count == 0 && !choice->pooled)
 		choose_usual_metrics(choice, table);
 	if (choice->metric_count)
 		return true;
@@ -211,6 +246,18 @@ static size_t longest_axis(const struct sweep_choice *choice, const struct sweep
 	return longest;
 }
 
+/* The first axis of names with several wanted values, else the first of numbers; SIZE_MAX if there
+ * is none. */
+static size_t first_axis(const struct sweep_choice *choice, const struct sweep_table *table)
+{
+	for (int numeric = 0; numeric < 2; numeric++)
+		for (size_t i = 0; i < table->axis_count; i++)
+			if (choice->scales[i].numeric == numeric &&
+			    count_wanted(choice, table, i) > 1)
+				return i;
+	return SIZE_MAX;
+}
+
 static bool choose_x(struct sweep_choice *choice, const struct sweep_table *table, const char *name,
 		     size_t except, char **error)
 {
@@ -239,14 +286,23 @@ static bool choose_axes(struct sweep_choice *choice, const struct sweep_table *t
 	none = is_none(table, options->by);
 	if (options->by && !none && !sweep_table_find_axis(table, options->by, &choice->by, error))
 		return false;
-	if (!choose_x(choice, table, options->x, choice->by, error))
+	choice->x = SIZE_MAX;
+	if (choice->kind == SWEEP_CDF && options->x)
+		*error = xstrdup("--kind cdf has the values on its x axis; leave out --x");
+	else if (choice->kind == SWEEP_CDF && choice->by == SIZE_MAX && !none)
+		choice->by = first_axis(choice, table);
+	else if (choice->kind != SWEEP_CDF)
+		choose_x(choice, table, options->x, choice->by, error);
+	if (*error)
 		return false;
 	if (!options->by && choice->kind == SWEEP_HEAT)
 		choice->by = longest_axis(choice, table, true, choice->x);
-	for (size_t i = 0; i < table->axis_count && choice->by == SIZE_MAX && !none; i++)
+	for (size_t i = 0;
+	     i < table->axis_count && choice->by == SIZE_MAX && !none && choice->kind != SWEEP_CDF;
+	     i++)
 		if (i != choice->x && count_wanted(choice, table, i) > 1)
 			choice->by = i;
-	if (choice->x == choice->by)
+	if (choice->x == choice->by && choice->x != SIZE_MAX)
 		*error = xasprintf("--x and --by are both %s", table->axes[choice->x].name);
 	else if (choice->kind == SWEEP_HEAT && choice->by == SIZE_MAX)
 		*error = xstrdup("a map needs two axes with several values");
@@ -278,9 +334,9 @@ static bool choose_baseline(struct sweep_choice *choice, const struct sweep_tabl
 	if (choice->base_axis == choice->x)
 		*error = xasprintf("%s is the x axis; --relative-to takes a value of another axis",
 				   table->axes[choice->x].name);
-	else if (choice->kind == SWEEP_BOX)
-		*error = xstrdup("boxes show the spread of replications, not ratios; leave out "
-				 "--relative-to or --kind box");
+	else if (choice->kind == SWEEP_BOX || choice->kind == SWEEP_CDF)
+		*error = xstrdup("boxes and distributions show how values spread, not ratios; "
+				 "leave out --relative-to or --kind");
 	else if (count_shown(choice, table, choice->base_axis) == 0)
 		*error = xasprintf("--relative-to: besides the baseline no value of axis %s is "
 				   "left to draw",
@@ -297,7 +353,8 @@ static bool choose_kind(struct sweep_choice *choice, const struct plot_sweep_opt
 	static const char *const kinds[] = { [SWEEP_LINES] = "lines",
 					     [SWEEP_BARS] = "bars",
 					     [SWEEP_HEAT] = "heat",
-					     [SWEEP_BOX] = "box" };
+					     [SWEEP_BOX] = "box",
+					     [SWEEP_CDF] = "cdf" };
 
 	choice->kind = options->breakdown ? SWEEP_STACK : SWEEP_LINES;
 	if (options->breakdown &&
@@ -312,7 +369,8 @@ static bool choose_kind(struct sweep_choice *choice, const struct plot_sweep_opt
 		}
 	}
 	if (kind)
-		*error = xasprintf("--kind takes lines, bars, heat or box, found \"%s\"", kind);
+		*error =
+			xasprintf("--kind takes lines, bars, heat, box or cdf, found \"%s\"", kind);
 	return !kind;
 }
 
@@ -320,13 +378,20 @@ static bool choose_scales(struct sweep_choice *choice, const struct sweep_table 
 			  const struct plot_sweep_options *options, char **error)
 {
 	const char *log = options->log;
-	struct axis_scale *x = &choice->scales[choice->x];
+	struct axis_scale *x = choice->x == SIZE_MAX ? NULL : &choice->scales[choice->x];
 	bool ask_x = log && strcmp(log, "none") && strchr(log, 'x');
 
 	if (log && strcmp(log, "x") && strcmp(log, "y") && strcmp(log, "xy") &&
 	    strcmp(log, "none")) {
 		*error = xasprintf("--log takes x, y, xy or none, found \"%s\"", log);
 		return false;
+	}
+	if (choice->kind == SWEEP_CDF) { /* x is the values, y their share */
+		choice->log_x = ask_x;
+		choice->log_x_fits = !log;
+		if (log && strchr(log, 'y'))
+			*error = xstrdup("--log of --kind cdf takes x or none");
+		return !*error;
 	}
 	if (choice->kind == SWEEP_LINES && !options->kind && !x->numeric)
 		choice->kind = SWEEP_BARS;
@@ -336,7 +401,7 @@ static bool choose_scales(struct sweep_choice *choice, const struct sweep_table 
 				 "--kind lines");
 		return false;
 	}
-	choice->log_y_fits = !log && choice->kind == SWEEP_LINES;
+	choice->log_y_fits = !log && choice->kind != SWEEP_BARS;
 	if (choice->kind != SWEEP_LINES)
 		axis_scale_as_labels(x);
 	if (choice->kind == SWEEP_HEAT)
@@ -373,12 +438,13 @@ static bool count_figures(struct sweep_choice *choice, const struct sweep_table 
 			choice->figures *= count;
 			continue;
 		}
+		const char *x = choice->x != SIZE_MAX ? table->axes[choice->x].name : "";
+		const char *by = choice->by != SIZE_MAX ? table->axes[choice->by].name : "";
+
 		*error = xasprintf("the axes besides %s%s%s ask for more than %d figures of each "
 				   "metric; pick values with --where, as in --where %s=%s",
-				   table->axes[choice->x].name,
-				   choice->by != SIZE_MAX ? " and " : "",
-				   choice->by != SIZE_MAX ? table->axes[choice->by].name : "",
-				   FIGURES_MAX, table->axes[i].name, table->axes[i].values[0]);
+				   x, *x && *by ? " and " : "", by, FIGURES_MAX,
+				   table->axes[i].name, table->axes[i].values[0]);
 		return false;
 	}
 	return true;
@@ -450,6 +516,8 @@ static bool choose_panels(struct sweep_choice *choice, const struct sweep_table 
 		*error = xasprintf(
 			"%zu panels do not fit on a page (at most %d); pick some with --where",
 			count, FIGURE_PANELS);
+	if (panels && choice->kind == SWEEP_CDF && choice->metric_count > 1)
+		*error = xstrdup("--panels of --kind cdf share their x axis; give one --y");
 	return !*error;
 }
 
@@ -477,8 +545,9 @@ bool sweep_choice_init(struct sweep_choice *choice, const struct sweep_table *ta
 	    !count_figures(choice, table, error) || !choose_labels(choice, table, options, error) ||
 	    !choose_panels(choice, table, options->panels, error))
 		return false;
-	choice->rows = 1;
-	choice->x_level = levels_of(choice, table, choice->x, &choice->columns);
+	choice->rows = choice->columns = 1;
+	if (choice->x != SIZE_MAX)
+		choice->x_level = levels_of(choice, table, choice->x, &choice->columns);
 	if (choice->by != SIZE_MAX)
 		choice->y_level = levels_of(choice, table, choice->by, &choice->rows);
 	return true;

@@ -15,7 +15,8 @@ static const struct group *group_at(const struct sheet *sheet, size_t column, si
 	const struct group *found;
 
 	memcpy(levels, sheet->fixed, axes * sizeof(*levels));
-	levels[choice->x] = choice->x_level[column];
+	if (choice->x != SIZE_MAX)
+		levels[choice->x] = choice->x_level[column];
 	if (choice->by != SIZE_MAX)
 		levels[choice->by] = choice->y_level[row];
 	if (base)
@@ -23,6 +24,11 @@ static const struct group *group_at(const struct sheet *sheet, size_t column, si
 	found = groups_find(sheet->table, sheet->groups, levels);
 	free(levels);
 	return found;
+}
+
+const struct group *sheet_group(const struct sheet *sheet, size_t column, size_t row)
+{
+	return group_at(sheet, column, row, false);
 }
 
 static bool is_partial(const struct sheet *sheet, const struct group *group)

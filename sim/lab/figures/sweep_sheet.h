@@ -16,6 +16,9 @@ struct sheet {
 	const size_t *fixed; /* by axis: the level of a fixed axis (neither x nor by) */
 };
 
+/* The points of a cell; NULL if there are none. */
+const struct group *sheet_group(const struct sheet *sheet, size_t column, size_t row);
+
 /* The mean over the replications of a cell, with its 95 % interval. With --relative-to, the ratio
  * to the mean of the baseline instead, as group_ratio() has it. */
 struct estimate sheet_estimate(const struct sheet *sheet, size_t column, size_t row);

@@ -7,6 +7,7 @@
 #include "data/stats.h"
 #include "lab/summary.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -179,6 +180,34 @@ void values_merge(struct values *values, size_t keep)
 		release_group(group);
 	}
 	stats_sort(last->values, last->count);
+}
+
+/* ---- Distributions ---- */
+
+#define CDF_POINTS 1000 /* about so many points of a distribution; more look the same */
+#define CDF_TAIL   100  /* so many of its largest values are all shown */
+
+void values_put_cdf(struct figure *f, const double *sorted, size_t count, uint64_t unfinished,
+		    const struct cdf_mark *marks, size_t mark_count)
+{
+	size_t step = count / CDF_POINTS > 0 ? count / CDF_POINTS : 1;
+	size_t tail = count > CDF_TAIL ? count - CDF_TAIL : 0, m = 0;
+	double all = (double)count + (double)unfinished;
+
+	if (count > 0)
+		figure_row(f, (double[]){ sorted[0], 0, NAN, NAN, NAN }, 1);
+	for (size_t i = 0; i < count; i++) {
+		double row[] = { sorted[i], (double)(i + 1) / all, NAN, NAN, NAN };
+		bool marked = m < mark_count && marks[m].rank == i + 1;
+
+		if (marked) {
+			row[2] = marks[m].p;
+			row[3] = marks[m].low;
+			row[4] = marks[m++].high;
+		}
+		if (marked || i % step == 0 || i >= tail)
+			figure_row(f, row, 1);
+	}
 }
 
 /* ---- Reading ---- */

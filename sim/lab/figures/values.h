@@ -45,6 +45,18 @@ struct csv *values_table(struct figure *f, const char *file);
 bool values_read(struct values *values, struct figure *f, const struct values_query *query);
 void values_release(struct values *values);
 
+/* A percentile to mark on a curve: the rank of its value from 1, and its interval (or NaN). */
+struct cdf_mark {
+	size_t rank;
+	double p, low, high;
+};
+
+/* Puts the share of values up to each value, for about a thousand values, the largest and those of
+ * the marks. What has not finished counts: it is above all values, so the curve ends below 1. The
+ * columns of the figure are "time_s share", or with marks "time_s share percentile low high". */
+void values_put_cdf(struct figure *f, const double *sorted, size_t count, uint64_t unfinished,
+		    const struct cdf_mark *marks, size_t mark_count);
+
 /* Sorts the groups, those with most values first. If there are more than `keep`, merges the
  * keep-th, counted from 1, and all behind it into one. */
 void values_merge(struct values *values, size_t keep);
