@@ -34,7 +34,7 @@ make_upstream() {
 	done
 	printf '#!/bin/sh\n' >upstream/scripts/setup
 	# shellcheck disable=SC2016 # for that script
-	printf '#!/bin/sh\nmkdir "${0%%/*}/../build"\nln -s "$INASIM" "${0%%/*}/../build/inasim"\n' \
+	printf '#!/bin/sh\nmkdir -p "${0%%/*}/../build"\nln -sf "$INASIM" "${0%%/*}/../build/inasim"\n' \
 		>upstream/scripts/build
 	chmod +x upstream/scripts/*
 	git -C upstream init -q -b somewhere
@@ -67,10 +67,12 @@ steps_of_gitlab() {
 	jq -r '.scenarios | .before_script[], .script[]' gitlab.json | sed '/^apt-get /d' >"$1/1.sh"
 }
 
-# job EXAMPLE CODE: its steps in the folder mine, up to the first that fails, end so
+# job EXAMPLE CODE [CACHED]: its steps in the folder mine, up to the first that fails, end so; with CACHED beside the .inasim of
+# the job before
 job() {
 	local example=$1 expected=$2 code=0 step
-	rm -rf steps mine/.inasim mine/results
+	[[ -n ${3-} ]] || rm -rf mine/.inasim
+	rm -rf steps mine/results
 	mkdir steps
 	"steps_of_$example" steps
 	for step in steps/*.sh; do
@@ -103,8 +105,24 @@ for example in github gitlab; do
 	sed -i 's/"30KB"/"30 apples"/' mine/scenarios/tiny.json
 	job "$example" 3
 done
+# From the cache: nothing is cloned, and a branch is followed.
+holds '[.jobs.scenarios.steps[] | .with.path // empty] | index(".inasim") != null' github.json
+holds '.scenarios.cache.paths == [".inasim/"]' gitlab.json
+for example in github gitlab; do
+	make_mine
+	job "$example" 0
+	touch mine/.inasim/kept
+	git -C upstream checkout -q "$revision"
+	git -C upstream -c user.name=test -c user.email=test@localhost commit -q --allow-empty -m "goes on"
+	job "$example" 0 cached
+	[[ -e mine/.inasim/kept ]] || fail "$example: cloned again"
+	[[ $(git -C mine/.inasim rev-parse HEAD) == "$(git -C upstream rev-parse HEAD)" ]] || fail "$example: the cache is stale"
+done
 revision=$(git -C upstream rev-parse HEAD) # or a commit
 make_mine
 job github 0
+git -C upstream tag as-tested
+revision=as-tested # or a tag
+job github 0 cached
 ((failures == 0)) || exit 1
 echo "ci_examples: both pass, and fail where they should"
