@@ -4,6 +4,7 @@
 #include "base/ring.h"
 #include "collective/tensors.h"
 #include "transport/keys.h"
+#include "why/why.h"
 
 #include <stdlib.h>
 
@@ -17,7 +18,7 @@ struct buffer {
 };
 
 struct fusion {
-	struct sim *sim;
+	const struct network *net;
 	struct collective_job job;
 	const struct collective_ops *ops; /* of the scheme */
 	void *instance;
@@ -32,16 +33,24 @@ struct fusion {
 	bool hinted; /* `hint` came with the next tensor to be handed over */
 	struct collective_hint hint;
 	struct timer timer; /* end of the cycle */
+	uint32_t way;       /* while it is set, for --why: from why_passes() */
 };
 
-/* Sets the timer if some tensor is ready at all workers. */
-static void await_end_of_cycle(struct fusion *fusion)
+static uint32_t in_job(const struct fusion *fusion, uint32_t worker)
 {
-	struct sim *sim = fusion->sim;
+	return (uint32_t)collective_worker_number(&fusion->job, worker);
+}
+
+/* Sets the timer if some tensor is ready at all workers, the last of which is `worker`. */
+static void await_end_of_cycle(struct fusion *fusion, uint32_t worker)
+{
+	struct sim *sim = fusion->net->sim;
 	sim_time past = (sim->now - fusion->start) % fusion->cycle;
 
-	if (fusion->ahead == fusion->job.workers && !timer_pending(sim, &fusion->timer))
-		timer_set(sim, &fusion->timer, past ? sim->now - past + fusion->cycle : sim->now);
+	if (fusion->ahead != fusion->job.workers || timer_pending(sim, &fusion->timer))
+		return;
+	fusion->way = why_passes(fusion->net, fusion->job.number, in_job(fusion, worker));
+	timer_set(sim, &fusion->timer, past ? sim->now - past + fusion->cycle : sim->now);
 }
 
 /* The number of tensors that are ready at all workers. */
@@ -78,6 +87,7 @@ static void hand_over(struct fusion *fusion, uint64_t end)
 				       sizeof(*fusion->buffers));
 	fusion->buffers[fusion->end++ & fusion->mask] = buffer;
 	for (uint32_t w = 0; w < fusion->job.workers; w++) {
+		why_passed(fusion->net, fusion->job.number, in_job(fusion, w), fusion->way, false);
 		if (fusion->hinted)
 			fusion->ops->hint(fusion->instance, w, &fusion->hint);
 		fusion->ops->contribute(fusion->instance, w, size);
@@ -92,11 +102,12 @@ static void on_cycle(struct sim *sim, uint32_t entity, void *owner)
 	(void)sim, (void)entity;
 	while (fusion->handed_over < end)
 		hand_over(fusion, end);
+	why_way_over(fusion->net, fusion->way);
 	fusion->hinted = false;
 	fusion->ahead = 0;
 	for (uint32_t w = 0; w < fusion->job.workers; w++)
 		fusion->ahead += fusion->contributed[w] > end;
-	await_end_of_cycle(fusion);
+	await_end_of_cycle(fusion, 0);
 }
 
 static void on_done(void *owner, uint32_t worker, uint64_t number)
@@ -112,17 +123,18 @@ static void on_done(void *owner, uint32_t worker, uint64_t number)
 		fusion->oldest++;
 }
 
-struct fusion *fusion_new(struct sim *sim, struct collective_job *job, sim_time cycle, bytes buffer)
+struct fusion *fusion_new(const struct network *net, struct collective_job *job, sim_time cycle,
+			  bytes buffer)
 {
 	struct fusion *fusion = xcalloc(1, sizeof(*fusion));
 
 	*fusion = (struct fusion){
-		.sim = sim, .job = *job, .cycle = cycle, .max = buffer, .start = sim->now
+		.net = net, .job = *job, .cycle = cycle, .max = buffer, .start = net->sim->now
 	};
 	fusion->contributed = xcalloc(job->workers, sizeof(*fusion->contributed));
-	timer_open(sim, &fusion->timer, SIM_TIMER,
+	timer_open(net->sim, &fusion->timer, SIM_TIMER,
 		   timer_key_of_job(TIMER_MACHINE, job->number, NO_WORKER), on_cycle, fusion);
-	sim_name(sim, on_cycle, "fusion buffers are handed over");
+	sim_name(net->sim, on_cycle, "fusion buffers are handed over");
 	job->done = on_done;
 	job->owner = fusion;
 	return fusion;
@@ -138,7 +150,7 @@ void fusion_free(struct fusion *fusion)
 {
 	if (!fusion)
 		return;
-	timer_close(fusion->sim, &fusion->timer);
+	timer_close(fusion->net->sim, &fusion->timer);
 	free(fusion->contributed);
 	free(fusion->buffers);
 	free(fusion->sizes.of);
@@ -157,5 +169,5 @@ void fusion_contribute(struct fusion *fusion, uint32_t worker, bytes size)
 {
 	fusion->ahead += fusion->contributed[worker] == fusion->handed_over;
 	tensor_sizes_add(&fusion->sizes, fusion->contributed[worker]++, size);
-	await_end_of_cycle(fusion);
+	await_end_of_cycle(fusion, worker);
 }

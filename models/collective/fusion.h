@@ -11,7 +11,7 @@
 
 /* Replaces done() and owner of *job. The caller then starts an instance with *job and calls
  * fusion_open() before anything else. The caller frees the fusion and finishes the instance. */
-struct fusion *fusion_new(struct sim *sim, struct collective_job *job, sim_time cycle,
+struct fusion *fusion_new(const struct network *net, struct collective_job *job, sim_time cycle,
 			  bytes buffer);
 void fusion_open(struct fusion *fusion, const struct collective_ops *ops, void *instance);
 void fusion_free(struct fusion *fusion); /* NULL: nothing */

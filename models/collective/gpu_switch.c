@@ -5,6 +5,7 @@
 #include "collective/tensors.h"
 #include "formulas/formulas.h"
 #include "transport/keys.h"
+#include "why/why.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,8 +15,10 @@ struct gpu_switch {
 	struct collective_job job;
 	bool half; /* a reduce-scatter or an all-gather */
 	struct tensor_sizes sizes;
-	uint64_t *handed;          /* by member: tensors that it has handed over */
-	uint32_t *missing;         /* ring by tensor: members that have not */
+	uint64_t *handed;  /* by member: tensors that it has handed over */
+	uint32_t *missing; /* ring by tensor: members that have not */
+	uint32_t *ways;    /* ring by tensor, for --why: from why_passes() */
+	uint64_t way_mask;
 	uint64_t mask, first, end; /* tensors under way */
 	bool busy;                 /* with tensor `first` */
 	struct timer timer;        /* its end */
@@ -38,13 +41,19 @@ static void begin(struct gpu_switch *it)
 static void on_due(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct gpu_switch *it = owner;
+	const struct network *net = &it->env->topo->net;
 	uint64_t tensor = it->first++;
+	uint32_t way = it->ways[tensor & it->way_mask];
 
 	(void)sim, (void)entity;
 	it->busy = false;
 	begin(it);
-	for (uint32_t w = 0; w < it->job.workers; w++)
+	for (uint32_t w = 0; w < it->job.workers; w++) {
+		why_passed(net, it->job.number, (uint32_t)collective_worker_number(&it->job, w),
+			   way, true);
 		it->job.done(it->job.owner, w, tensor);
+	}
+	why_way_over(net, way);
 }
 
 static void contribute(void *instance, uint32_t worker, bytes size)
@@ -56,9 +65,14 @@ static void contribute(void *instance, uint32_t worker, bytes size)
 	if (tensor == it->end) {
 		it->missing = ring_reserve(it->missing, &it->mask, it->first, it->end,
 					   sizeof(*it->missing));
+		it->ways = ring_reserve(it->ways, &it->way_mask, it->first, it->end,
+					sizeof(*it->ways));
 		it->missing[it->end++ & it->mask] = it->job.workers;
 	}
-	it->missing[tensor & it->mask]--;
+	if (!--it->missing[tensor & it->mask])
+		it->ways[tensor & it->way_mask] =
+			why_passes(&it->env->topo->net, it->job.number,
+				   (uint32_t)collective_worker_number(&it->job, worker));
 	begin(it);
 }
 
@@ -96,6 +110,7 @@ static void finish(void *instance, bool abandoned)
 	timer_close(it->env->sim, &it->timer);
 	free(it->handed);
 	free(it->missing);
+	free(it->ways);
 	free(it->sizes.of);
 	free(it);
 }

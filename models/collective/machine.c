@@ -5,6 +5,7 @@
 #include "collective/tensors.h"
 #include "formulas/formulas.h"
 #include "transport/keys.h"
+#include "why/why.h"
 
 #include <stdlib.h>
 
@@ -25,6 +26,7 @@ struct stage {
 	uint64_t chunk;
 	bytes size;
 	struct collective_hint hint;
+	uint32_t way; /* for --why, from why_passes() */
 };
 
 /* Stages that are done one after the other. */
@@ -41,6 +43,7 @@ struct machine {
 	uint32_t number;         /* of the machine, for the scheme */
 	uint32_t *workers, gpus; /* that are on it, by their numbers in the job */
 	uint64_t contributed;    /* tensors that all of them have handed over */
+	uint32_t last;           /* who has handed over last, by number in the job */
 	uint64_t begun;          /* chunks of these tensors */
 	uint16_t *missing;       /* ring by chunk: rails whose part of the sum is missing */
 	uint64_t missing_mask, oldest;
@@ -124,6 +127,27 @@ static sim_time time_of(const struct machines *machines, const struct stage *sta
 	return time;
 }
 
+/* What a worker of the machine gets now, or has handed over, passes on to all of its workers. */
+static uint32_t passes(const struct machine *machine, uint32_t worker)
+{
+	const struct machines *machines = machine->machines;
+
+	return why_passes(&machines->scheme->topo->net, machines->job.number,
+			  (uint32_t)collective_worker_number(&machines->job, worker));
+}
+
+/* The machine's first worker, who stands for it in the scheme, has what has come by a way. */
+static void passed(const struct machine *machine, uint32_t way)
+{
+	const struct machines *machines = machine->machines;
+	const struct network *net = &machines->scheme->topo->net;
+
+	why_passed(net, machines->job.number,
+		   (uint32_t)collective_worker_number(&machines->job, machine->workers[0]), way,
+		   machines->scheme->gpus > 1);
+	why_way_over(net, way);
+}
+
 static void add_stage(struct machine *machine, struct stage stage)
 {
 	const struct machine_scheme *scheme = machine->machines->scheme;
@@ -131,6 +155,7 @@ static void add_stage(struct machine *machine, struct stage stage)
 	struct lane *lane = &machine->lanes[nvls && stage.after];
 	sim_time now = scheme->sim->now;
 
+	stage.way = passes(machine, stage.after ? machine->workers[0] : machine->last);
 	lane->free_at =
 		(lane->free_at > now ? lane->free_at : now) + time_of(machine->machines, &stage);
 	stage.due = lane->free_at + (nvls ? scheme->conf->gpus.latency : 0);
@@ -184,6 +209,7 @@ static void summed(struct machine *machine, uint64_t chunk)
 	       !machine->missing[machine->oldest & machine->missing_mask])
 		machine->oldest++;
 	if (!machine->machines->scheme->after) {
+		passed(machine, passes(machine, machine->workers[0]));
 		holds(machine, chunk);
 		return;
 	}
@@ -209,6 +235,7 @@ static void on_due(struct sim *sim, uint32_t entity, void *owner)
 	(void)entity;
 	if (lane->first < lane->end)
 		timer_set(sim, &lane->timer, lane->stages[lane->first & lane->mask].due);
+	passed(lane->machine, stage.way);
 	if (stage.after)
 		holds(lane->machine, stage.chunk);
 	else
@@ -385,6 +412,7 @@ static bool start_rail(struct machines *machines, uint32_t r, const char **never
 		inner.tensors = UINT64_MAX;
 	inner.done = on_done;
 	inner.owner = rail;
+	why_places(&scheme->topo->net, inner.number, inner.workers, inner.hosts, inner.members);
 	rail->inner = scheme->inner.ops->start(scheme->inner.self, &inner, never);
 	return rail->inner;
 }
@@ -472,6 +500,7 @@ static void contribute(void *instance, uint32_t worker, bytes size)
 	for (uint32_t i = 0; i < machine->gpus; i++)
 		if (machines->handed[machine->workers[i]] <= machine->contributed)
 			return;
+	machine->last = worker;
 	begin(machine);
 }
 

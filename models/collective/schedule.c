@@ -38,6 +38,12 @@ static bool next_step(const struct schedule_thread *thread, struct schedule_step
 						  thread->at, rank->pieces, step);
 }
 
+/* The job's worker of a rank, for --why. */
+static uint32_t worker_at(const struct schedule *schedule, uint32_t rank)
+{
+	return (uint32_t)collective_worker_number(&schedule->job, schedule->ranks[rank].worker);
+}
+
 /* --- sending --- */
 
 static void advance(struct schedule_thread *thread);
@@ -88,6 +94,8 @@ static void pass_on(struct schedule_edge *edge, uint64_t size)
 	*free_at = from + (sim_time)((bits + gpus->rate - 1) / gpus->rate) +
 		   (gpus->shared ? gpus->latency : 0);
 	edge->passing = size;
+	edge->way = why_passes(&schedule->scheme->env.topo->net, schedule->job.number,
+			       worker_at(schedule, edge->ends.from));
 	timer_set(schedule->scheme->env.sim, &edge->timer,
 		  from + (sim_time)((bits * links + gpus->rate - 1) / gpus->rate) + gpus->latency);
 }
@@ -107,8 +115,14 @@ static void send_posted(struct schedule_edge *edge)
 static void on_passed(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct schedule_edge *edge = owner;
+	struct schedule *schedule = edge->schedule;
+	const struct network *net = &schedule->scheme->env.topo->net;
 
 	(void)sim, (void)entity;
+	why_passed(net, schedule->job.number,
+		   worker_at(schedule, edge->local ? edge->ends.to : edge->ends.from), edge->way,
+		   true);
+	why_way_over(net, edge->way);
 	if (edge->local)
 		edge->delivered += edge->passing;
 	else
@@ -626,6 +640,8 @@ static void connect(struct schedule *schedule, uint32_t e)
 	}
 	if (edge->local)
 		return;
+	why_leads(&env->topo->net, worker_at(schedule, edge->ends.from),
+		  worker_at(schedule, edge->ends.to));
 	edge->conn = connection_open(
 		env->tcp, env->roce,
 		&(struct connection_spec){ .transport = (unsigned)schedule->scheme->conf->transport,

@@ -134,6 +134,7 @@ struct schedule_edge {
 	uint64_t passing;                /* bytes of the message in flight; 0 if there is none */
 	uint64_t delivered;              /* bytes */
 	struct timer timer;              /* arrival of the message in flight */
+	uint32_t way;                    /* its way, for --why, from why_passes() */
 	uint64_t posted, sent, received; /* numbers of messages; `received`: by the reader */
 	uint64_t stream_in;              /* bytes of the messages received */
 	uint64_t *values; /* ring buffer: pieces of messages posted but not received */

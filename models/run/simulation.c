@@ -391,18 +391,6 @@ static void tell(const struct simulation *s, const struct simulation_options *op
 	options->tell(options->owner, news, s, &progress);
 }
 
-const char *simulation_no_why(const struct scenario *scenario)
-{
-	if (machine_gpus(&scenario->machine) > 1)
-		return "gpus";
-	for_enabled_jobs(group, scenario)
-		if (group->fusion_cycle || group->launch || group->conversion)
-			return group->fusion_cycle ? "fusion_cycle"
-			       : group->launch     ? "launch"
-						   : "conversion";
-	return NULL;
-}
-
 void simulation_observe(struct simulation *s, struct sim_observer *observer)
 {
 	struct sim_observer **last = &s->observer;

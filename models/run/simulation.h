@@ -68,10 +68,6 @@ struct simulation_options {
 	bool why; /* write why.csv; needs a directory and packets */
 };
 
-/* Returns the key of a packet scenario that makes `why` and timelines impossible, or NULL. Such a
- * key adds time that no packet shows: inside a machine, or until the end of a cycle. */
-const char *simulation_no_why(const struct scenario *scenario);
-
 /* Runs a checked scenario to its end; run/simulation_state.h has the parts of the result. NULL and
  * *error (caller frees) if the fluid model cannot start or a table cannot be opened. The scenario
  * must outlive the result, which the caller frees. */

@@ -160,6 +160,17 @@ static void on_charged(void *owner, uint32_t job, uint32_t worker, sim_time begi
 	lane->end = end;
 }
 
+static void on_stream(void *owner, uint32_t job, uint32_t worker, uint32_t stream, bool ends)
+{
+	(void)owner, (void)job, (void)worker, (void)stream, (void)ends;
+}
+
+static void on_part(void *owner, uint32_t job, uint32_t worker, uint32_t part, const char *name,
+		    bool ends)
+{
+	(void)owner, (void)job, (void)worker, (void)part, (void)name, (void)ends;
+}
+
 static void on_tensor(void *owner, uint32_t job, uint32_t worker, bool held)
 {
 	struct timeline *t = owner;
@@ -407,6 +418,8 @@ struct timeline *timeline_open(struct simulation *s, const struct time_span *spa
 			      .charged = on_charged,
 			      .tensor = on_tensor,
 			      .last = on_last,
+			      .stream = on_stream,
+			      .part = on_part,
 			      .queued = on_queued,
 			      .flow = on_flow,
 			      .owner = t },

@@ -13,6 +13,38 @@
 		name "_s", OUT_SECONDS, help                                                       \
 	}
 
+/* A column for each cause. */
+#define WHY_COLUMNS                                                                                \
+	CAUSE("compute", "The worker computed."),                                                  \
+		CAUSE("jitter", "Random delays: start_jitter and send_jitter."),                   \
+		CAUSE("window", "Waited because a sender's window or slots were full."),           \
+		CAUSE("window_marks", "Waited for a window that ECN marks had cut."),              \
+		CAUSE("window_losses", "Waited for a window that losses had cut."),                \
+		CAUSE("quota", "Waited because all buffers that the job may use (OSTs of SHARP) "  \
+			       "were in use."),                                                    \
+		CAUSE("lock", "Waited for the lock of a tree (SHARP)."),                           \
+		CAUSE("nic", "Waited behind other packets at a sender's host."),                   \
+		CAUSE("wire", "Time on links, as on an idle path."),                               \
+		CAUSE("inside",                                                                    \
+		      "Time on links among the GPUs of a machine, and waits for these."),          \
+		CAUSE("queue_own", "Waited in queues behind packets of the same job."),            \
+		CAUSE("queue_jobs", "Waited in queues behind packets of other jobs."),             \
+		CAUSE("queue_flows", "Waited in queues behind packets of flows."),                 \
+		CAUSE("pause", "Waited in queues that PAUSE had stopped."),                        \
+		CAUSE("straggler",                                                                 \
+		      "Waited for another worker that still computed or that jitter delayed."),    \
+		CAUSE("bubble",                                                                    \
+		      "Waited for a message of a pipeline whose stages still computed."),          \
+		CAUSE("server",                                                                    \
+		      "Waited at a server to be added or sent, or for the latency of a step."),    \
+		CAUSE("no_aggregator", "Detour over a server, or wait for a timeout, because a "   \
+				       "switch had no aggregator."),                               \
+		CAUSE("timeout", "Waited for a timeout before a retransmission."),                 \
+		CAUSE("fast", "Waited for a retransmission that needed no timeout."),              \
+		CAUSE("failure",                                                                   \
+		      "Waited for the job controller after a link or switch had failed."),         \
+		CAUSE("unexplained", "None of these.")
+
 static const struct out_column why_columns[] = {
 	{ "job_id", OUT_COUNT, "The job." },
 	{ "name", OUT_TEXT, "Name of its group." },
@@ -26,28 +58,7 @@ static const struct out_column why_columns[] = {
 	{ "finish_s", OUT_SECONDS, "When the worker held all sums of this iteration." },
 	{ "duration_s", OUT_SECONDS,
 	  "finish_s - start_s: the sum of the causes that follow, exactly." },
-	CAUSE("compute", "The worker computed."),
-	CAUSE("jitter", "Random delays: start_jitter and send_jitter."),
-	CAUSE("window", "Waited because a sender's window or slots were full."),
-	CAUSE("window_marks", "Waited for a window that ECN marks had cut."),
-	CAUSE("window_losses", "Waited for a window that losses had cut."),
-	CAUSE("quota",
-	      "Waited because all buffers that the job may use (OSTs of SHARP) were in use."),
-	CAUSE("lock", "Waited for the lock of a tree (SHARP)."),
-	CAUSE("nic", "Waited behind other packets at a sender's host."),
-	CAUSE("wire", "Time on links, as on an idle path."),
-	CAUSE("queue_own", "Waited in queues behind packets of the same job."),
-	CAUSE("queue_jobs", "Waited in queues behind packets of other jobs."),
-	CAUSE("queue_flows", "Waited in queues behind packets of flows."),
-	CAUSE("pause", "Waited in queues that PAUSE had stopped."),
-	CAUSE("straggler", "Waited for another worker that still computed or that jitter delayed."),
-	CAUSE("server", "Waited at a server to be added or sent, or for the latency of a step."),
-	CAUSE("no_aggregator",
-	      "Detour over a server, or wait for a timeout, because a switch had no aggregator."),
-	CAUSE("timeout", "Waited for a timeout before a retransmission."),
-	CAUSE("fast", "Waited for a retransmission that needed no timeout."),
-	CAUSE("failure", "Waited for the job controller after a link or switch had failed."),
-	CAUSE("unexplained", "None of these."),
+	WHY_COLUMNS,
 	{ "last_worker", OUT_COUNT, "Other worker that this one waited for longest; empty: none." },
 	{ "last_times", OUT_COUNT,
 	  "Number of results of this iteration that waited for last_worker." },
@@ -69,6 +80,32 @@ const struct out_schema why_schema = {
 	"With run --why: one row for each worker and iteration, with what its time was spent on. "
 	"models/why/why.h has the rule.",
 	why_columns
+};
+
+static const struct out_column group_columns[] = {
+	{ "job_id", OUT_COUNT, "The job." },
+	{ "name", OUT_TEXT, "Name of its group." },
+	{ "iteration", OUT_COUNT, "Number, from 0." },
+	{ "group", OUT_TEXT,
+	  "What workers waited for: the name or kind of a group of ranks; pipeline: messages "
+	  "between "
+	  "stages; own: nothing, they computed; other: what no result has ended, and in the last "
+	  "iteration the time from a worker's end to the job's." },
+	{ "time_s", OUT_SECONDS,
+	  "Time of all workers together: the sum of the causes that follow, exactly. All rows of a "
+	  "job add up to its running time, once for each worker." },
+	WHY_COLUMNS,
+	{ 0 },
+};
+enum { GROUP_CAUSES_AT = 5, GROUP_COLUMNS = GROUP_CAUSES_AT + WHY_CAUSES };
+static_assert(sizeof(group_columns) / sizeof(group_columns[0]) - 1 == GROUP_COLUMNS,
+	      "a column for each cause");
+
+const struct out_schema why_groups_schema = {
+	"why-groups.csv",
+	"With run --why: one row for each iteration of a job and each group of ranks that workers "
+	"waited for while they did not compute.",
+	group_columns
 };
 
 #define BUSIEST 4 /* most links written per iteration */
@@ -103,7 +140,7 @@ const struct out_schema why_links_schema = {
 
 struct why_table {
 	struct simulation *s;
-	struct out_table *table, *links; /* why.csv, why-links.csv; NULL: not written */
+	struct out_table *table, *groups, *links; /* by the names of files; NULL: not written */
 	struct why *why;
 };
 
@@ -208,7 +245,25 @@ static void write_busiest(const struct why_table *table, const struct why_row *r
 		write_owners(table, ports[i], use[i], row);
 }
 
-/* Only a job's last row of an iteration has `before`; write_busiest() is for this row. */
+static void write_groups(const struct why_table *table, const struct why_row *row)
+{
+	for (uint32_t p = 0; p < row->part_count; p++) {
+		const struct why_part *part = &row->parts[p];
+		struct out_cell cells[GROUP_COLUMNS] = { { .count = row->job },
+							 { .text = row->name },
+							 { .count = row->iteration },
+							 { .text = part->name } };
+
+		for (unsigned c = 0; c < WHY_CAUSES; c++) {
+			cells[GROUP_CAUSES_AT + c].time = part->cause[c];
+			cells[GROUP_CAUSES_AT - 1].time += part->cause[c];
+		}
+		if (cells[GROUP_CAUSES_AT - 1].time)
+			out_table_row(table->groups, cells);
+	}
+}
+
+/* Only a job's last row of an iteration has `before`; the tables of iterations are for this row. */
 static void write_row(void *owner, const struct why_row *row)
 {
 	const struct why_table *table = owner;
@@ -243,14 +298,17 @@ static void write_row(void *owner, const struct why_row *row)
 	rest[6] = (struct out_cell){ .none = !pushed, .time = row->rival.time };
 	out_table_row(table->table, cells);
 	add_spent(table->s, row);
-	if (row->before)
-		write_busiest(table, row);
+	if (!row->before)
+		return;
+	write_groups(table, row);
+	write_busiest(table, row);
 }
 
 struct why_table *why_table_open(struct simulation *s, struct out_dir *dir, char **error)
 {
 	struct out_table *out = dir ? out_table_open(dir, &why_schema, error) : NULL;
-	struct out_table *links = out ? out_table_open(dir, &why_links_schema, error) : NULL;
+	struct out_table *groups = out ? out_table_open(dir, &why_groups_schema, error) : NULL;
+	struct out_table *links = groups ? out_table_open(dir, &why_links_schema, error) : NULL;
 	struct why_table *table;
 
 	if (dir && (!links || !series_by_owner(s->series, dir, error)))
@@ -258,6 +316,7 @@ struct why_table *why_table_open(struct simulation *s, struct out_dir *dir, char
 	table = xcalloc(1, sizeof(*table));
 	table->s = s;
 	table->table = out;
+	table->groups = groups;
 	table->links = links;
 	table->why = why_open(&s->topo.net, write_row, table);
 	if (dir)

@@ -1,12 +1,12 @@
-/* The tables of run --why: why.csv, the time of iterations by causes, and why-links.csv, who filled
- * the busiest links in each iteration. */
+/* The tables of run --why: why.csv, the time of iterations by causes, why-groups.csv, the same by
+ * what workers waited for, and why-links.csv, who filled the busiest links in each iteration. */
 #ifndef INASIM_RUN_WHY_TABLE_H
 #define INASIM_RUN_WHY_TABLE_H
 
 #include "data/table.h"
 #include "run/simulation.h"
 
-extern const struct out_schema why_schema, why_links_schema;
+extern const struct out_schema why_schema, why_groups_schema, why_links_schema;
 
 struct why_table;
 
@@ -16,7 +16,7 @@ const char *why_owner_name(const struct simulation *simulation, uint32_t owner);
 /* The cell for the job of a volume's owner; empty for flows and PAUSE frames. */
 struct out_cell why_owner_job(uint32_t owner);
 
-/* Makes a simulation of packets find the causes and write both tables; call it between
+/* Makes a simulation of packets find the causes and write the tables; call it between
  * simulation_build() and simulation_go(). If `dir` is NULL, writes no table, but a timeline can
  * listen. NULL and *error (caller frees) if a table cannot be opened. The caller frees the result
  * after the run, before the simulation. */

@@ -17,11 +17,13 @@ const char *const why_cause_names[WHY_CAUSES] = {
 	[WHY_LOCK] = "lock",
 	[WHY_NIC] = "nic",
 	[WHY_WIRE] = "wire",
+	[WHY_INSIDE] = "inside",
 	[WHY_QUEUE_OWN] = "queue_own",
 	[WHY_QUEUE_JOBS] = "queue_jobs",
 	[WHY_QUEUE_FLOWS] = "queue_flows",
 	[WHY_PAUSE] = "pause",
 	[WHY_STRAGGLER] = "straggler",
+	[WHY_BUBBLE] = "bubble",
 	[WHY_SERVER] = "server",
 	[WHY_NO_AGGREGATOR] = "no_aggregator",
 	[WHY_TIMEOUT] = "timeout",
@@ -127,12 +129,12 @@ static void book(const struct why_job *job, struct why_account *account, sim_tim
 	charge->end = now;
 	memcpy(charge->cause, cause, sizeof(charge->cause));
 	for (unsigned c = 0; c < WHY_CAUSES; c++) {
-		account->cause[c] += cause[c];
+		account->waits[c] += cause[c];
 		sum += cause[c];
 	}
 	account->straggled += cause[WHY_STRAGGLER];
 	SIM_BUG_ON(sum != now - account->until);
-	if (listener)
+	if (listener && !job->bubbles)
 		listener->charged(listener->owner, job->number, (uint32_t)(account - job->accounts),
 				  account->until, now, cause);
 	account->until = now;
@@ -148,6 +150,26 @@ static void book_one(const struct why_job *job, struct why_account *account, sim
 		book(job, account, now, causes);
 }
 
+/* What has been charged to a worker since the last call is a part's. */
+static void assign(const struct why_job *job, struct why_account *account, uint32_t part)
+{
+	const struct why_listener *listener = job->why->listener;
+
+	if (job->parts[part].bubble) {
+		account->waits[WHY_BUBBLE] = account->waits[WHY_STRAGGLER];
+		account->waits[WHY_STRAGGLER] = 0;
+	}
+	for (unsigned c = 0; c < WHY_CAUSES; c++) {
+		account->cause[c] += account->waits[c];
+		account->part[part][c] += account->waits[c];
+	}
+	if (listener && job->bubbles && account->until > account->waited)
+		listener->charged(listener->owner, job->number, (uint32_t)(account - job->accounts),
+				  account->waited, account->until, account->waits);
+	memset(account->waits, 0, sizeof(account->waits));
+	account->waited = account->until;
+}
+
 /* --- back along the way of a result --- */
 
 struct walk {
@@ -157,6 +179,7 @@ struct walk {
 	uint32_t worker;
 	sim_time left;            /* to be charged */
 	sim_time travel;          /* time on links, on the whole way */
+	sim_time inside;          /* the same inside machines */
 	enum why_trouble trouble; /* of the chunk */
 	sim_time timed_out;       /* when a timeout last declared a chunk lost */
 	bool detour;
@@ -250,13 +273,18 @@ static sim_time may_straggle(const struct walk *walk)
 	       walk->cause[WHY_STRAGGLER];
 }
 
-/* Charges what another worker did from `begin` to `end`, the latest first, and its time on the wire
+static bool straggles(unsigned cause)
+{
+	return cause <= WHY_JITTER || cause == WHY_STRAGGLER;
+}
+
+/* Charges what another worker did from `begin` to `end`, the latest first, and its time on links
  * last. While the other worker computed, or waited for one who did, this one waited for a
  * straggler. */
 static void take_from(struct walk *walk, uint32_t worker, sim_time begin, sim_time end)
 {
 	const struct why_account *other = &walk->job->accounts[worker];
-	sim_time before = walk->left, wire = 0;
+	sim_time before = walk->left, wire = 0, inside = 0;
 
 	for (uint32_t i = other->logged; i-- && walk->left;) {
 		const struct why_charge *charge = &other->log[i];
@@ -269,15 +297,42 @@ static void take_from(struct walk *walk, uint32_t worker, sim_time begin, sim_ti
 		for (unsigned c = 0; c < WHY_CAUSES && part; c++) {
 			sim_time time = share(charge->cause[c], part, whole);
 
-			if (c <= WHY_JITTER || c == WHY_STRAGGLER)
+			if (straggles(c))
 				wire -= take(walk, WHY_STRAGGLER, min(time, may_straggle(walk)));
+			else if (c == WHY_INSIDE)
+				inside += time;
 			else if (c != WHY_WIRE)
 				wire -= take(walk, c, time);
 		}
 	}
+	wire -= take(walk, WHY_INSIDE, inside);
 	take(walk, WHY_WIRE, wire);
 	if (before > walk->left)
 		tally(walk->account->peers, worker, before - walk->left);
+}
+
+/* Where something begins inside a machine. Its sender may have straggled while this worker had
+ * something to do there, too. */
+static void take_inside(struct walk *walk, const struct why_step *step)
+{
+	const struct why_account *other = &walk->job->accounts[step->place];
+	sim_time begin = walk->account->worked, since = walk->account->until;
+
+	if (step->place == walk->worker)
+		return;
+	for (uint32_t i = other->logged; i-- && other->log[i].end > begin;) {
+		const struct why_charge *charge = &other->log[i];
+		sim_time from = max(charge->begin, begin), to = min(charge->end, since);
+
+		for (unsigned c = 0; c < WHY_CAUSES && to > from; c++)
+			if (straggles(c))
+				take(walk, WHY_STRAGGLER,
+				     min(share(charge->cause[c], to - from,
+					       charge->end - charge->begin),
+					 may_straggle(walk)));
+	}
+	if (step->ready > since)
+		take_from(walk, step->place, since, step->ready);
 }
 
 static enum why_cause resent_for(const struct walk *walk, bool timed)
@@ -332,6 +387,10 @@ static void take_begin(struct walk *walk, const struct why_step *step)
 	}
 	if (step->place == WHY_NONE)
 		return;
+	if (step->inside) {
+		take_inside(walk, step);
+		return;
+	}
 	if (!step->stream)
 		take_own_turn(walk, step, sent);
 	if (step->place != walk->worker && end > since)
@@ -376,16 +435,134 @@ static void charge(struct why_job *job, uint32_t worker, const struct why_chunks
 			take_hop(&walk, at);
 		else
 			take_begin(&walk, at);
-		if (!at->hop && at->previous && !at->silent)
+		if (at->hop || !at->previous || at->silent)
+			continue;
+		if (at->inside)
+			walk.inside += at->ready - end_of(&why->steps[at->previous]);
+		else
 			take(&walk, WHY_SERVER, at->ready - end_of(&why->steps[at->previous]));
 	}
+	take(&walk, WHY_INSIDE, walk.inside);
 	take(&walk, WHY_WIRE, walk.travel);
 	take(&walk, walk.detour || walk.trouble ? trouble_of(&walk) : WHY_UNEXPLAINED,
 	     SIM_TIME_MAX);
 	book(job, account, now, walk.cause);
 }
 
+void why_charge(struct why_job *job, uint32_t worker)
+{
+	charge(job, worker, NULL, WHY_NO_TROUBLE);
+}
+
+/* --- where workers are --- */
+
+static struct why_places *places_of(const struct why_job *job, uint32_t instance)
+{
+	return &job->places[instance % job->why->instances];
+}
+
+static void free_places(struct why *why, struct why_places *places)
+{
+	for (uint32_t i = 0; i < places->count; i++)
+		why_step_release(why, places->places[i].way);
+	free(places->places);
+	free(places->by_host);
+	*places = (struct why_places){ 0 };
+}
+
+static int by_host(const void *a, const void *b)
+{
+	const struct why_place *x = *(struct why_place *const *)a,
+			       *y = *(struct why_place *const *)b;
+
+	if (x->host != y->host)
+		return x->host < y->host ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+void why_places(const struct network *net, uint32_t instance, uint32_t workers,
+		const uint32_t *hosts, const uint32_t *members)
+{
+	struct why *why = why_of(net);
+	struct why_job *job = why ? why_job_of(why, instance) : NULL;
+	struct why_places *places;
+
+	if (!job)
+		return;
+	places = places_of(job, instance);
+	free_places(why, places);
+	places->count = workers;
+	places->places = xcalloc(workers, sizeof(*places->places));
+	places->by_host = xcalloc(workers, sizeof(struct why_place *));
+	for (uint32_t w = 0; w < workers; w++) {
+		places->places[w].host = hosts[w];
+		places->places[w].worker = members ? members[w] : w;
+		places->by_host[w] = &places->places[w];
+	}
+	qsort(places->by_host, workers, sizeof(struct why_place *), by_host);
+}
+
+struct why_place *why_place_at(const struct why_job *job, uint32_t instance, uint32_t host)
+{
+	const struct why_places *places = places_of(job, instance);
+	uint32_t first = 0, end = places->count;
+
+	while (first < end) {
+		uint32_t middle = first + (end - first) / 2;
+
+		if (places->by_host[middle]->host < host)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return first < places->count && places->by_host[first]->host == host
+		       ? places->by_host[first]
+		       : NULL;
+}
+
+uint32_t why_worker_at(const struct why_job *job, uint32_t instance, uint32_t host)
+{
+	const struct why_place *place = why_place_at(job, instance, host);
+
+	if (places_of(job, instance)->count)
+		return place ? place->worker : WHY_NONE;
+	return job->worker_of_host[host];
+}
+
+void why_leads(const struct network *net, uint32_t from, uint32_t to)
+{
+	struct why *why = why_of(net);
+
+	if (!why)
+		return;
+	why->from = from;
+	why->to = to;
+}
+
 /* --- jobs --- */
+
+uint32_t why_part(struct why_job *job, const char *name, bool bubble)
+{
+	if (!job)
+		return 0;
+	for (uint32_t p = 0; p < job->part_count; p++)
+		if (!strcmp(job->parts[p].name, name))
+			return p;
+	job->parts = xrealloc(job->parts, job->part_count + 1, sizeof(*job->parts));
+	job->parts[job->part_count] = (struct why_part){ .name = xstrdup(name), .bubble = bubble };
+	job->bubbles |= bubble;
+	return job->part_count++;
+}
+
+static void free_accounts(struct why_job *job)
+{
+	for (uint32_t w = 0; w < job->workers; w++)
+		free(job->accounts[w].part);
+	free(job->accounts);
+	for (uint32_t p = 0; p < job->part_count; p++)
+		free((char *)job->parts[p].name);
+	free(job->parts);
+}
 
 void why_job_end(struct why_job *job)
 {
@@ -404,9 +581,12 @@ void why_job_end(struct why_job *job)
 		for (size_t f = 0; f < why->flow_count[p]; f++)
 			if (why->flows[p][f].job == job)
 				why->flows[p][f].job = NULL;
+	for (uint32_t i = 0; i < why->instances; i++)
+		free_places(why, &job->places[i]);
+	free(job->places);
 	free(job->hosts);
 	free(job->worker_of_host);
-	free(job->accounts);
+	free_accounts(job);
 	free(job);
 }
 
@@ -424,7 +604,8 @@ static void *reach(void *list, size_t *capacity, size_t number, size_t size)
 }
 
 struct why_job *why_job_admit(const struct network *net, uint32_t number, const char *name,
-			      const char *scheme, uint32_t workers, const uint32_t *hosts)
+			      const char *scheme, uint32_t workers, const uint32_t *hosts,
+			      uint64_t iterations)
 {
 	struct why *why = why_of(net);
 	struct why_job *job;
@@ -443,15 +624,19 @@ struct why_job *why_job_admit(const struct network *net, uint32_t number, const 
 				 .number = number,
 				 .workers = workers,
 				 .name = why->names[number],
-				 .scheme = scheme };
+				 .scheme = scheme,
+				 .iterations = iterations };
 	job->hosts = xcalloc(workers, sizeof(*job->hosts));
 	memcpy(job->hosts, hosts, workers * sizeof(*hosts));
 	job->worker_of_host = xcalloc(why->net->hosts, sizeof(*job->worker_of_host));
 	memset(job->worker_of_host, 0xff, /* WHY_NONE */
 	       why->net->hosts * sizeof(*job->worker_of_host));
-	for (uint32_t w = 0; w < workers; w++)
+	for (uint32_t w = workers; w--;) /* the first of a host */
 		job->worker_of_host[hosts[w]] = w;
 	job->accounts = xcalloc(workers, sizeof(*job->accounts));
+	job->places = xcalloc(why->instances, sizeof(*job->places));
+	why_part(job, "own", false); /* WHY_PART_OWN and WHY_PART_OTHER */
+	why_part(job, "other", false);
 	if (why->listener)
 		why->listener->job(why->listener->owner, number, name, workers, hosts);
 	return job;
@@ -460,6 +645,8 @@ struct why_job *why_job_admit(const struct network *net, uint32_t number, const 
 static void begin_iteration(struct why_job *job)
 {
 	job->rows = 0;
+	for (uint32_t p = 0; p < job->part_count; p++)
+		memset(job->parts[p].cause, 0, sizeof(job->parts[p].cause));
 	job->since = job->why->net->sim->now;
 	why_snapshot(job->why, &job->before);
 }
@@ -477,8 +664,12 @@ void why_job_begin(struct why_job *job)
 	if (!job)
 		return;
 	begin_iteration(job);
-	for (uint32_t w = 0; w < job->workers; w++)
-		job->accounts[w].begin = job->accounts[w].until = job->since;
+	for (uint32_t w = 0; w < job->workers; w++) {
+		struct why_account *account = &job->accounts[w];
+
+		account->begin = account->until = account->waited = job->since;
+		account->part = xcalloc(job->part_count, sizeof(*account->part));
+	}
 }
 
 void why_task(struct why_job *job, uint32_t worker, bool computes, bool ends)
@@ -491,9 +682,11 @@ void why_task(struct why_job *job, uint32_t worker, bool computes, bool ends)
 	if (ends) {
 		account->worked = job->worked = job->why->net->sim->now;
 		book_one(job, account, account->worked, account->task);
+		assign(job, account, WHY_PART_OWN);
 		account->straggled = 0;
 	} else {
 		charge(job, worker, NULL, WHY_NO_TROUBLE);
+		assign(job, account, WHY_PART_OTHER);
 	}
 	account->busy = !ends;
 	account->task = computes ? WHY_COMPUTE : WHY_JITTER;
@@ -513,16 +706,48 @@ void why_contributes(struct why_job *job, uint32_t worker)
 	if (!job)
 		return;
 	listener = job->why->listener;
-	job->accounts[worker].handed = job->why->net->sim->now;
 	if (listener)
 		listener->tensor(listener->owner, job->number, worker, false);
 }
 
-static struct why_chunks *add_chunks(struct why_job *job, uint8_t protocol, const uint32_t *members)
+void why_stream(struct why_job *job, uint32_t worker, uint32_t stream, bool ends)
+{
+	if (job && job->why->listener)
+		job->why->listener->stream(job->why->listener->owner, job->number, worker, stream,
+					   ends);
+}
+
+static void tell_part(const struct why_job *job, uint32_t worker, uint32_t part, bool ends)
+{
+	const struct why_listener *listener = job->why->listener;
+
+	if (listener && job->part_count > WHY_PARTS + 1)
+		listener->part(listener->owner, job->number, worker, part, job->parts[part].name,
+			       ends);
+}
+
+void why_takes_part(struct why_job *job, uint32_t worker, uint32_t part)
+{
+	if (job)
+		tell_part(job, worker, part, false);
+}
+
+void why_got(struct why_job *job, uint32_t worker, uint32_t part)
+{
+	if (!job)
+		return;
+	charge(job, worker, NULL, WHY_NO_TROUBLE);
+	if (!job->accounts[worker].busy)
+		assign(job, &job->accounts[worker], part);
+	tell_part(job, worker, part, true);
+}
+
+static struct why_chunks *add_chunks(struct why_job *job, uint8_t protocol, uint32_t instance,
+				     const uint32_t *members)
 {
 	struct why_chunks *chunks = xcalloc(1, sizeof(*chunks));
 
-	*chunks = (struct why_chunks){ job, job->chunks, protocol, members, 0 };
+	*chunks = (struct why_chunks){ job, job->chunks, protocol, instance, members, 0 };
 	job->chunks = chunks;
 	return chunks;
 }
@@ -535,9 +760,20 @@ static uint32_t worker_of(const struct why_chunks *chunks, uint32_t worker)
 
 void why_hands_over(struct why_chunks *chunks, uint32_t worker)
 {
-	if (chunks)
-		chunks->job->accounts[worker_of(chunks, worker)].handed =
-			chunks->job->why->net->sim->now;
+	struct why_place *place;
+	struct why *why;
+
+	if (!chunks)
+		return;
+	why = chunks->job->why;
+	if (worker >= places_of(chunks->job, chunks->instance)->count)
+		return; /* the instance has started without why_places() */
+	place = &places_of(chunks->job, chunks->instance)->places[worker];
+	place->handed = why->net->sim->now;
+	why_step_release(why, place->way);
+	place->way = 0;
+	if (why->current.step && why->current.worked && why->current.worker == place->worker)
+		place->way = why_step_use(why, why->current.step);
 }
 
 /* Tells the listener of a sum that has come now, and who sent the packet that completed it. */
@@ -552,6 +788,24 @@ static void tell_last(const struct why *why, uint32_t number, uint32_t worker)
 	if (step && !why->steps[step].pushed)
 		listener->last(listener->owner, number, worker, why->steps[step].place,
 			       why->steps[step].sent);
+}
+
+/* Adds an account's parts to the job's, or the time from its end to the job's. */
+static void add_parts(struct why_job *job, struct why_account *account)
+{
+	for (uint32_t p = 0; p < job->part_count; p++)
+		for (unsigned c = 0; c < WHY_CAUSES; c++)
+			job->parts[p].cause[c] += account->part[p][c];
+	memset(account->part, 0, job->part_count * sizeof(*account->part));
+}
+
+static void add_ends(struct why_job *job, sim_time now)
+{
+	struct why_part *other = &job->parts[WHY_PART_OTHER];
+
+	for (uint32_t w = 0; w < job->workers; w++)
+		other->cause[job->bubbles ? WHY_BUBBLE : WHY_STRAGGLER] +=
+			now - job->accounts[w].begin;
 }
 
 static void end_iteration(struct why_job *job, uint32_t worker)
@@ -570,6 +824,9 @@ static void end_iteration(struct why_job *job, uint32_t worker)
 
 	if (account->busy)
 		book_one(job, account, now, account->task);
+	assign(job, account, account->busy ? WHY_PART_OWN : WHY_PART_OTHER);
+	add_parts(job, account);
+	account->begin = now;
 	memcpy(row.cause, account->cause, sizeof(row.cause));
 	row.peer = top(account->peers);
 	row.link = top(account->links);
@@ -577,27 +834,36 @@ static void end_iteration(struct why_job *job, uint32_t worker)
 	if (++job->rows == job->workers) { /* none ends the next iteration before that */
 		row.since = job->since;
 		row.before = &job->before;
+		if (++job->ended == job->iterations)
+			add_ends(job, now);
+		row.parts = job->parts;
+		row.part_count = job->part_count;
 	}
 	why->row(why->owner, &row);
 	if (row.before)
 		begin_iteration(job);
 	account->iteration++;
-	account->begin = now;
 	memset(account->cause, 0, sizeof(account->cause));
 	memset(account->links, 0, sizeof(account->links));
 	memset(account->peers, 0, sizeof(account->peers));
 	memset(account->rivals, 0, sizeof(account->rivals));
 }
 
-void why_holds(struct why_job *job, uint32_t worker, bool last)
+void why_holds(struct why_job *job, uint32_t worker)
 {
 	if (!job)
 		return;
 	charge(job, worker, NULL, WHY_NO_TROUBLE);
 	if (job->why->listener)
 		tell_last(job->why, job->number, worker);
-	if (last)
-		end_iteration(job, worker);
+}
+
+void why_iterates(struct why_job *job, uint32_t worker)
+{
+	if (!job)
+		return;
+	charge(job, worker, NULL, WHY_NO_TROUBLE);
+	end_iteration(job, worker);
 }
 
 /* --- schemes --- */
@@ -607,7 +873,7 @@ struct why_chunks *why_join(const struct network *net, uint32_t number, const ui
 {
 	struct why *why = why_of(net);
 	struct why_job *job = why ? why_job_of(why, number) : NULL;
-	struct why_chunks *chunks = job ? add_chunks(job, protocol, members) : NULL;
+	struct why_chunks *chunks = job ? add_chunks(job, protocol, number, members) : NULL;
 
 	if (!why)
 		return NULL;
@@ -672,6 +938,7 @@ static void free_connection(struct why_connection *conn)
 void why_connection(struct why *why, const struct why_conn *conn)
 {
 	struct why_connection *known;
+	const struct why_job *job;
 	struct why_number *number;
 
 	why->conns[conn->protocol] =
@@ -688,7 +955,13 @@ void why_connection(struct why *why, const struct why_conn *conn)
 	}
 	known = xmalloc(sizeof(*known));
 	*number = (struct why_number){ conn->job / why->instances + 1, known };
-	*known = (struct why_connection){ .conn = *conn };
+	*known = (struct why_connection){ .conn = *conn, .from = why->from, .to = why->to };
+	job = why_job_of(why, conn->job);
+	if (why->from == WHY_NONE && job) {
+		known->from = why_worker_at(job, conn->job, conn->src);
+		known->to = why_worker_at(job, conn->job, conn->dst);
+	}
+	why->from = why->to = WHY_NONE;
 }
 
 /* The step of the packet that caused a write. 0 if no packet did, or if the worker's account says
@@ -698,11 +971,14 @@ void why_connection(struct why *why, const struct why_conn *conn)
  *   - a write on a ring or to a server while the worker computes, or while the packet is at another
  *     node: only now can the receiver take the message. Such a way may not grow without end: see
  * WHY_RELAYS. */
-static uint32_t cause_of_write(const struct why *why, const struct why_conn *conn)
+static uint32_t cause_of_write(const struct why *why, const struct why_connection *known)
 {
+	const struct why_conn *conn = &known->conn;
 	struct why_job *job = why_job_of(why, conn->job);
-	uint32_t worker = job->worker_of_host[conn->src];
-	bool server = worker == WHY_NONE, here = why->current.node == conn->src;
+	uint32_t worker = known->from;
+	bool server = worker == WHY_NONE;
+	bool here = server || why->current.worker == WHY_NONE ? why->current.node == conn->src
+							      : why->current.worker == worker;
 
 	if (!why->current.step)
 		return 0;
@@ -737,7 +1013,7 @@ void why_writes(struct why *why, uint8_t protocol, uint32_t number, uint64_t end
 				     .previous = conn->wrote,
 				     .answers = why->current.step != 0 };
 	conn->wrote = write->at;
-	write->step = why_step_use(why, cause_of_write(why, &conn->conn));
+	write->step = why_step_use(why, cause_of_write(why, conn));
 }
 
 void why_delivered(struct why *why, uint8_t protocol, uint32_t number)
@@ -746,7 +1022,7 @@ void why_delivered(struct why *why, uint8_t protocol, uint32_t number)
 	struct why_job *job = conn ? why_job_of(why, conn->conn.job) : NULL;
 
 	if (job && (conn->conn.stream == WHY_RING || conn->conn.stream == WHY_PULL))
-		charge(job, job->worker_of_host[conn->conn.dst], NULL, WHY_NO_TROUBLE);
+		charge(job, conn->to, NULL, WHY_NO_TROUBLE);
 }
 
 /* --- set-up --- */
@@ -764,6 +1040,7 @@ struct why *why_open(struct network *net, void (*row)(void *owner, const struct 
 
 	why->net = net;
 	why->instances = 1;
+	why->from = why->to = WHY_NONE;
 	why->row = row;
 	why->owner = owner;
 	why_trail_open(why);

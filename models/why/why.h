@@ -19,6 +19,12 @@
  *   - the rest of the time on the links: last, because it delays no result that closely follows
  *     another.
  *
+ * A rank that computes and exchanges at the same time waits, while it does not compute, for the
+ * result that ends its wait: all of the wait counts for the group of this result (`parts` below).
+ * If that is a message of a pipeline, others who compute are no stragglers, but its bubble. What
+ * GPUs of a machine do together takes the time that it takes inside; a GPU that waits for what
+ * another one of the machine gets from the network waits for that one's reasons.
+ *
  * If a failure destroys what a worker waits for, there is no way back to follow. The time from the
  * worker's last result until the controller of jobs restarts its tensors is `failure`.
  *
@@ -49,11 +55,13 @@ enum why_cause {
 	WHY_LOCK,          /* the job did not have the lock of the tree (SHARP) yet */
 	WHY_NIC,           /* behind other packets at the sender's host */
 	WHY_WIRE,
+	WHY_INSIDE,      /* over the links among the GPUs of a machine */
 	WHY_QUEUE_OWN,   /* in a queue, behind packets of the same job */
 	WHY_QUEUE_JOBS,  /* in a queue, behind packets of other jobs */
 	WHY_QUEUE_FLOWS, /* in a queue, behind packets of flows */
 	WHY_PAUSE,
 	WHY_STRAGGLER, /* the last worker computed, or was late by jitter */
+	WHY_BUBBLE,    /* the same of the stage of a pipeline whose message a rank waits for */
 	WHY_SERVER,    /* a server was adding up, or a host took its time for a step */
 	WHY_NO_AGGREGATOR,
 	WHY_TIMEOUT, /* lost or believed lost, until a timeout */
@@ -64,6 +72,16 @@ enum why_cause {
 };
 
 extern const char *const why_cause_names[WHY_CAUSES]; /* such as "queue_flows" */
+
+/* What ranks of a job spent an iteration on while they waited for one kind of result. */
+struct why_part {
+	const char *name; /* owned by the job */
+	bool bubble;      /* see why_part() */
+	sim_time cause[WHY_CAUSES];
+};
+/* The first parts of each job: what ranks do themselves, and waits that no result has ended. After
+ * a rank's last iteration, it waits in the second one for the job's end, as a straggler. */
+enum { WHY_PART_OWN, WHY_PART_OTHER, WHY_PARTS };
 
 /* How one worker spent an iteration. */
 struct why_row {
@@ -83,6 +101,10 @@ struct why_row {
 	 * iteration ended, or the job began. `before`: what ports had carried by then. */
 	sim_time since;
 	const struct why_snapshot *before;
+	/* With `before`: over all workers. They add up to the rows of this iteration and, in the
+	 * last one, to the time until the job's end, too. */
+	const struct why_part *parts;
+	uint32_t part_count;
 };
 
 /* The bytes of one owner that a port has carried so far, in frames that have reached its far end.
@@ -142,6 +164,11 @@ struct why_listener {
 	void (*tensor)(void *owner, uint32_t job, uint32_t worker, bool held);
 	/* What worker `last` sent at `sent` completed the sum that a worker gets now. */
 	void (*last)(void *owner, uint32_t job, uint32_t worker, uint32_t last, sim_time sent);
+	/* A worker begins or ends something on one of its streams, or in a part of a job that has
+	 * several: for each `ends` there was one that did not. */
+	void (*stream)(void *owner, uint32_t job, uint32_t worker, uint32_t stream, bool ends);
+	void (*part)(void *owner, uint32_t job, uint32_t worker, uint32_t part, const char *name,
+		     bool ends);
 	/* A packet enters the queue of a port. */
 	void (*queued)(void *owner, uint32_t port);
 	/* A flow has finished. */
@@ -170,7 +197,16 @@ static inline struct why *why_of(const struct network *net)
  * for switch memory. `scheme` is static, the rest is copied. Returns the argument for the hooks
  * below. Without --why that is NULL, and the hooks do nothing. */
 struct why_job *why_job_admit(const struct network *net, uint32_t job, const char *name,
-			      const char *scheme, uint32_t workers, const uint32_t *hosts);
+			      const char *scheme, uint32_t workers, const uint32_t *hosts,
+			      uint64_t iterations);
+/* A part of the job with this name (copied), for why_holds() and others: what waits for a group's
+ * results count as. `bubble`: they are messages of a pipeline. Returns its number; the same for
+ * the same name. 0 without --why. */
+uint32_t why_part(struct why_job *job, const char *name, bool bubble);
+/* Which workers of its job, by number, and on which hosts, those of an instance are. Call before
+ * it starts. NULL: the same numbers. Where several are on a host, the first one is meant. */
+void why_places(const struct network *net, uint32_t instance, uint32_t workers,
+		const uint32_t *hosts, const uint32_t *members);
 /* The first iteration begins: accounts count from now. */
 void why_job_begin(struct why_job *job);
 /* A worker has moved to `host`. */
@@ -178,15 +214,22 @@ void why_moves(struct why_job *job, uint32_t worker, uint32_t host);
 void why_job_end(struct why_job *job); /* frees it */
 /* A task of a worker begins or ends: computing, or a delay that the scenario draws. */
 void why_task(struct why_job *job, uint32_t worker, bool computes, bool ends);
-/* A worker hands over a tensor. */
+/* What takes time on a stream begins or ends: a task, of which several may run. */
+void why_stream(struct why_job *job, uint32_t worker, uint32_t stream, bool ends);
+/* A worker hands something over to a group, or has the group's result. */
+void why_takes_part(struct why_job *job, uint32_t worker, uint32_t part);
+void why_got(struct why_job *job, uint32_t worker, uint32_t part);
+/* A worker hands over a tensor of gradients. */
 void why_contributes(struct why_job *job, uint32_t worker);
-/* A worker hands over parameters to be all-gathered. They are not a tensor of gradients. */
+/* The scheme gets what a worker hands over. */
 void why_hands_over(struct why_chunks *chunks, uint32_t worker);
 /* A failed link or switch has lost all that workers wait for, and the controller of jobs restarts
  * these tensors now. All waits up to now are charged to the failure. */
 void why_begins_anew(struct why_job *job);
-/* A worker has the sum of a tensor; `last`: the last one of its iteration. */
-void why_holds(struct why_job *job, uint32_t worker, bool last);
+/* A worker has the sum of a tensor of gradients. */
+void why_holds(struct why_job *job, uint32_t worker);
+/* A worker has ended its iteration. */
+void why_iterates(struct why_job *job, uint32_t worker);
 
 /* --- hooks for schemes whose packets switches add --- */
 
@@ -240,6 +283,20 @@ void why_work_ends(const struct network *net, uint32_t job, uint32_t host, uint3
 /* A host of a job sends itself a message about what is missing. Returns its way, for
  * why_work_ends(); 0 as why_work_begins() does. */
 uint32_t why_tells_itself(const struct network *net, uint32_t job, uint32_t host);
+
+/* --- hooks for what GPUs of a machine do, without packets. `worker`: by its number in the job ---
+ */
+
+/* A worker's data are ready to go on, because of what it gets now, or has done. Returns their way,
+ * 0 without --why, which ends with why_way_over(). */
+uint32_t why_passes(const struct network *net, uint32_t instance, uint32_t worker);
+/* A worker has what has come by this way, over links inside its machine or, if not `inside`, from
+ * its host, which has worked on it. What it sends in this event continues the way. */
+void why_passed(const struct network *net, uint32_t instance, uint32_t worker, uint32_t way,
+		bool inside);
+void why_way_over(const struct network *net, uint32_t way);
+/* The connection that is opened next leads from worker to worker, by their numbers in the job. */
+void why_leads(const struct network *net, uint32_t from, uint32_t to);
 
 /* --- hooks for transports: connections of jobs --- */
 

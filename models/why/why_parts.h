@@ -42,8 +42,9 @@ struct why_step {
 			bool recovery;   /* a message about what is missing begins here */
 			bool stream;     /* of TCP or RoCE: its window does not wait for results */
 			bool pushed; /* a packet of job `place` pushed it out of its aggregator */
-			bool silent; /* the sender had waited for a timeout until `ready` */
-			uint8_t cut; /* enum why_cut of the sender's window */
+			bool silent : 1; /* the sender had waited for a timeout until `ready` */
+			bool inside : 1; /* over links inside a machine, from `previous` or here */
+			uint8_t cut;     /* enum why_cut of the sender's window */
 		};
 		struct { /* a hop */
 			sim_time arrived;
@@ -70,12 +71,28 @@ struct why_account {
 	sim_time until;     /* time is charged up to here */
 	sim_time worked;    /* when the last task ended */
 	sim_time straggled; /* charged to others who computed since then */
-	sim_time handed;    /* when the newest tensor was handed over */
 	uint64_t iteration;
 	sim_time cause[WHY_CAUSES];
+	sim_time (*part)[WHY_CAUSES]; /* the same by part; owned */
+	sim_time waits[WHY_CAUSES];   /* charged, but not yet to a part */
+	sim_time waited;              /* since when */
 	struct why_tally links[WHY_TALLIES], peers[WHY_TALLIES], rivals[WHY_TALLIES];
 	struct why_charge log[WHY_LOG];
 	uint32_t logged;
+};
+
+/* A worker of an instance. */
+struct why_place {
+	uint32_t host, worker; /* `worker`: of the job */
+	sim_time handed;       /* when it handed over last */
+	uint32_t way;          /* by which that had come; 0 = it was there */
+};
+
+/* Where the workers of an instance are. */
+struct why_places {
+	struct why_place *places;   /* by worker of the instance; owned; NULL = as in the job */
+	struct why_place **by_host; /* owned */
+	uint32_t count;
 };
 
 /* The chunks of an instance of a scheme. Instances of one job that use the same protocol share the
@@ -84,6 +101,7 @@ struct why_chunks {
 	struct why_job *job;
 	struct why_chunks *next; /* of the job; owned */
 	uint8_t protocol;
+	uint32_t instance;
 	const uint32_t *members; /* worker of the job, by worker of the instance; NULL = the same */
 	sim_time timed_out;      /* when a timeout last declared something lost */
 };
@@ -94,8 +112,14 @@ struct why_job {
 	const char *name, *scheme;        /* not owned */
 	uint32_t *hosts, *worker_of_host; /* WHY_NONE = no worker is there */
 	struct why_account *accounts;
+	struct why_part *parts; /* of the iteration whose rows come; owned, with names */
+	uint32_t part_count;
+	bool bubbles; /* some part is */
+	uint64_t iterations;
+	struct why_places *places;  /* by instance; owned */
 	struct why_chunks *chunks;  /* list; owned */
 	sim_time worked;            /* when a worker's last task ended */
+	uint64_t ended;             /* iterations */
 	uint32_t rows;              /* workers that have ended the iteration */
 	sim_time since;             /* when the previous iteration ended, or the job began */
 	struct why_snapshot before; /* what ports had carried at `since` */
@@ -128,6 +152,7 @@ struct why_write {
 
 struct why_connection {
 	struct why_conn conn;
+	uint32_t from, to;        /* workers of the job; WHY_NONE = servers */
 	struct why_write *writes; /* ring by number: writes not yet acknowledged */
 	uint64_t mask, oldest, written;
 	uint64_t timeouts;
@@ -187,7 +212,8 @@ struct why {
 	size_t flow_count[NET_PROTOCOLS];
 	struct why_number *conns[NET_PROTOCOLS]; /* by number */
 	size_t conn_capacity[NET_PROTOCOLS];
-	uint32_t group; /* of the flow that opens its connection */
+	uint32_t group;    /* of the flow that opens its connection */
+	uint32_t from, to; /* of a job's; WHY_NONE: its hosts tell */
 
 	struct why_line *lines;      /* by port */
 	struct why_snapshot volumes; /* entry 0 stands for no volume */
@@ -199,8 +225,10 @@ struct why {
 		uint32_t step; /* of the packet whose arrival, or end of work, runs; 0 = none */
 		sim_time wire; /* its transmission on the link */
 		uint32_t node;
+		uint32_t worker; /* who gets it, where a connection tells; else WHY_NONE */
 		uint32_t owner;
-		bool chunk; /* the packet is of a scheme with its own packets */
+		bool worked; /* no packet: what a host did has ended */
+		bool chunk;  /* the packet is of a scheme with its own packets */
 		uint8_t protocol;
 		uint64_t seq;
 		uint64_t lost; /* packets that the network had lost before this arrival */
@@ -247,6 +275,13 @@ static inline struct why_job *why_job_at(const struct why *why, uint32_t job)
 {
 	return job < why->job_capacity ? why->jobs[job] : NULL;
 }
+
+/* why.c. A worker of an instance by its host; NULL = nobody is there, or see the job. */
+struct why_place *why_place_at(const struct why_job *job, uint32_t instance, uint32_t host);
+/* The worker of the job that an instance has on a host; WHY_NONE = none. */
+uint32_t why_worker_at(const struct why_job *job, uint32_t instance, uint32_t host);
+/* Charges the wait of a worker up to now, if it waits. */
+void why_charge(struct why_job *job, uint32_t worker);
 
 /* The job of an instance of a scheme. */
 static inline struct why_job *why_job_of(const struct why *why, uint32_t instance)

@@ -230,37 +230,45 @@ static uint32_t begin(struct why *why, uint32_t port, const struct packet *packe
 	return number;
 }
 
-/* What a worker sends because another asks for it, once it has the data to answer, continues the
- * question's way. */
-static void continue_question(struct why *why, const struct packet *packet,
-			      const struct why_job *job, uint32_t worker, struct why_step *step)
+static void continue_way(struct why *why, struct why_step *step, uint32_t way, sim_time ready)
 {
-	const struct why_known *known =
-		find(why->nodes, key_at(job->hosts[worker], packet, flow_of(why, packet)));
-
-	if (!known || !known->step || why->steps[known->step].arrived < step->ready)
-		return;
-	step->previous = why_step_use(why, known->step);
-	step->ready = why->steps[known->step].arrived;
+	step->previous = why_step_use(why, way);
+	step->ready = ready;
 	step->place = WHY_NONE;
 	step->stream = true; /* its turn counts from then */
 }
 
+/* What a worker sends because another asks for it, once it has the data to answer, continues the
+ * question's way. */
+static bool continue_question(struct why *why, const struct packet *packet, uint32_t host,
+			      struct why_step *step)
+{
+	const struct why_known *known =
+		find(why->nodes, key_at(host, packet, flow_of(why, packet)));
+
+	if (!known || !known->step || why->steps[known->step].arrived < step->ready)
+		return false;
+	continue_way(why, step, known->step, why->steps[known->step].arrived);
+	return true;
+}
+
 /* A contribution leaves its worker. */
 static uint32_t begin_chunk(struct why *why, uint32_t port, const struct packet *packet,
-			    const struct why_job *job, uint32_t worker)
+			    const struct why_job *job, const struct why_place *place)
 {
-	uint32_t number = begin(why, port, packet, job, worker);
+	uint32_t number = begin(why, port, packet, job, place->worker);
 	struct why_step *step = &why->steps[number];
 
-	step->ready = job->accounts[worker].handed;
-	step->cut = job->accounts[worker].cut;
+	step->ready = place->handed;
+	step->cut = job->accounts[place->worker].cut;
 	step->timed = step->first == SIM_TIME_MAX ||
 		      flow_of(why, packet)->chunks->timed_out >= step->first;
 	if (step->again)
 		note_resent(why, job->number, packet, step->timed);
-	if (flow_of(why, packet)->bypass.answers)
-		continue_question(why, packet, job, worker, step);
+	if (!(flow_of(why, packet)->bypass.answers &&
+	      continue_question(why, packet, place->host, step)) &&
+	    place->way)
+		continue_way(why, step, place->way, place->handed);
 	return number;
 }
 
@@ -320,9 +328,8 @@ static uint32_t begin_before_silence(struct why *why, const struct why_connectio
 static uint32_t begin_segment(struct why *why, uint32_t port, const struct packet *packet,
 			      const struct why_job *job, struct why_connection *conn)
 {
-	uint32_t worker = job->worker_of_host[conn->conn.src];
 	const struct why_write *write = write_of(conn, packet->seq);
-	uint32_t number = begin(why, port, packet, job, worker);
+	uint32_t number = begin(why, port, packet, job, conn->from);
 	struct why_step *step = &why->steps[number];
 
 	if (write && write->step && conn->conn.stream != WHY_RECOVERY) {
@@ -412,18 +419,20 @@ static uint32_t step_of_chunk(struct why *why, uint32_t port, const struct packe
 			      const struct why_job *job)
 {
 	bool at_host = port < why->net->host_ports;
-	uint32_t worker = at_host ? job->worker_of_host[network_node(why->net, port)] : WHY_NONE;
-	uint32_t step;
 	const struct why_flow *flow = flow_of(why, packet);
+	const struct why_place *place =
+		at_host ? why_place_at(job, flow->chunks->instance, network_node(why->net, port))
+			: NULL;
+	uint32_t step;
 
-	if (worker != WHY_NONE && !(packet->flags & PACKET_RESULT))
-		return begin_chunk(why, port, packet, job, worker);
-	if (at_host && worker == WHY_NONE && !why->current.step && !(packet->flags & PACKET_RESULT))
+	if (place && !(packet->flags & PACKET_RESULT))
+		return begin_chunk(why, port, packet, job, place);
+	if (at_host && !place && !why->current.step && !(packet->flags & PACKET_RESULT))
 		return begin_reminder(why, port, packet, job);
 	if (!at_host && packet->flags & flow->bypass.flag)
 		note_bypass(why, job, packet);
 	step = go_on(why, network_node(why->net, port), packet, job);
-	return step || worker == WHY_NONE ? step : begin_chunk(why, port, packet, job, worker);
+	return step || !place ? step : begin_chunk(why, port, packet, job, place);
 }
 
 static uint32_t step_of(struct why *why, uint32_t port, const struct packet *packet,
@@ -596,7 +605,11 @@ static void before(void *owner, const struct sim_event *event)
 	why->current.lost = why->net->lost + why->net->dropped;
 	why->current.step = hop(why, event->entity, line, number);
 	why->current.node = port->to;
+	why->current.worked = false;
 	flow = flow_of(why, packet);
+	why->current.worker = !flow && port->to_host && conn_of(why, packet)
+				      ? conn_of(why, packet)->to
+				      : WHY_NONE;
 	why->current.chunk = flow;
 	why->current.seq = packet->seq;
 	why->current.protocol = packet->protocol;
@@ -623,16 +636,17 @@ uint32_t why_work_begins(const struct network *net, uint32_t number, uint32_t ho
 {
 	struct why *why = why_of(net);
 	const struct why_job *job = why ? why_job_of(why, number) : NULL;
-	uint32_t step;
+	uint32_t step, worker;
 
 	if (!job)
 		return 0;
 	if (why->current.step && why->current.node == host)
 		return why_step_use(why, why->current.step);
-	if (job->worker_of_host[host] == WHY_NONE)
+	worker = why_worker_at(job, number, host);
+	if (worker == WHY_NONE)
 		return 0;
 	step = new_step(why);
-	why->steps[step].place = job->worker_of_host[host];
+	why->steps[step].place = worker;
 	why->steps[step].sent = why->steps[step].ready = net->sim->now;
 	return step;
 }
@@ -650,24 +664,72 @@ uint32_t why_tells_itself(const struct network *net, uint32_t job, uint32_t host
 	return way;
 }
 
-void why_work_ends(const struct network *net, uint32_t job, uint32_t host, uint32_t way)
+/* Until after(), what has come by a way, whose user this is now, is at a host. */
+static void arrive(struct why *why, const struct why_job *job, uint32_t host, uint32_t way)
 {
-	struct why *why = why_of(net);
-	uint32_t number;
+	uint32_t number = new_step(why);
 
-	if (!way)
-		return;
-	number = new_step(why);
 	why->steps[number].place = WHY_NONE;
 	why->steps[number].previous = way;
 	why->steps[number].depth = why->steps[way].depth;
-	why->steps[number].sent = why->steps[number].ready = net->sim->now;
+	why->steps[number].sent = why->steps[number].ready = why->net->sim->now;
 	why_step_release(why, why->current.step);
-	why->current.step = number; /* until after() */
+	why->current.step = number;
 	why->current.wire = 0;
 	why->current.node = host;
-	why->current.owner = job + 1;
+	why->current.worker = WHY_NONE;
+	why->current.worked = true;
+	why->current.owner = job->number + 1;
 	why->current.chunk = false;
+}
+
+void why_work_ends(const struct network *net, uint32_t number, uint32_t host, uint32_t way)
+{
+	const struct why_job *job = way ? why_job_of(why_of(net), number) : NULL;
+
+	if (job)
+		arrive(why_of(net), job, host, way);
+}
+
+uint32_t why_passes(const struct network *net, uint32_t instance, uint32_t worker)
+{
+	struct why *why = why_of(net);
+	struct why_job *job = why ? why_job_of(why, instance) : NULL;
+	uint32_t step = why ? why->current.step : 0;
+
+	if (!job)
+		return 0;
+	if (step && why->current.owner == job->number + 1) {
+		why_charge(job, worker);
+		if (job->accounts[worker].busy && why->steps[step].depth < WHY_RELAYS)
+			return why_step_use(why, step);
+	}
+	step = new_step(why);
+	why->steps[step].place = worker;
+	why->steps[step].sent = why->steps[step].ready = net->sim->now;
+	why->steps[step].inside = true;
+	return step;
+}
+
+void why_passed(const struct network *net, uint32_t instance, uint32_t worker, uint32_t way,
+		bool inside)
+{
+	struct why *why = why_of(net);
+	struct why_job *job = way ? why_job_of(why, instance) : NULL;
+
+	if (!job)
+		return;
+	arrive(why, job, job->hosts[worker], why_step_use(why, way));
+	why->steps[why->current.step].inside = inside;
+	why->steps[why->current.step].depth++;
+	why->current.worker = worker;
+	why_charge(job, worker);
+}
+
+void why_way_over(const struct network *net, uint32_t way)
+{
+	if (way)
+		why_step_release(why_of(net), way);
 }
 
 /* --- set-up --- */

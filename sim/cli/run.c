@@ -468,21 +468,11 @@ static char *out_path(const struct cli *cli, int i)
 static char *why_not_follow(const struct cli *cli, const struct scenario *scenario,
 			    const char *path)
 {
-	const char *option = cli->run.why ? "why" : "timeline";
-	const char *no_why = simulation_no_why(scenario);
-
-	if (!cli->run.why && !cli->run.timeline.given)
+	if ((!cli->run.why && !cli->run.timeline.given) || scenario->fidelity == FIDELITY_PACKET)
 		return NULL;
-	if (scenario->fidelity != FIDELITY_PACKET)
-		return xasprintf("--%s follows packets, and %s simulates none: leave it out, or "
-				 "give --fidelity packet",
-				 option, path);
-	if (no_why)
-		return xasprintf("--%s cannot be used with \"%s\" (%s): it follows packets, but "
-				 "neither traffic between the GPUs of a machine, launches and "
-				 "conversions nor waits for the end of a fusion cycle",
-				 option, no_why, path);
-	return NULL;
+	return xasprintf("--%s follows packets, and %s simulates none: leave it out, or give "
+			 "--fidelity packet",
+			 cli->run.why ? "why" : "timeline", path);
 }
 
 static void print_mistakes(const struct cli *cli, const struct conf_doc *doc, int code)

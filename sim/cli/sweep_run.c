@@ -26,8 +26,7 @@ static int simulate_point(void *owner, const char *out)
 	quiet.quiet = true;
 	quiet.json = false;
 	/* if --why is impossible, the point runs without it */
-	quiet.run.why = quiet.run.why && point->scenario->fidelity == FIDELITY_PACKET &&
-			!simulation_no_why(point->scenario);
+	quiet.run.why = quiet.run.why && point->scenario->fidelity == FIDELITY_PACKET;
 	return run_scenario(&quiet, point->scenario, point->doc, out);
 }
 

@@ -21,9 +21,6 @@ static void print_cost(const struct scenario *scenario)
 		printf(", about %.2g packet-hops%s, %.2g s on this machine%s", cost.hops,
 		       cost.at_least ? " or more" : "", cost.hops / speed_hops_per_s(),
 		       cost.at_least ? ": flows go on as long as the jobs do" : "");
-	if (scenario->fidelity == FIDELITY_PACKET && simulation_no_why(scenario))
-		printf("; --why and --timeline cannot be used with \"%s\"",
-		       simulation_no_why(scenario));
 }
 
 int verb_check(const struct cli *cli)

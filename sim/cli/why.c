@@ -106,6 +106,38 @@ static int by_length(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
+/* The groups of a job. Returns the first, sets *count. */
+static const struct breakdown_group *groups_of(const struct breakdown *b, uint64_t job,
+					       size_t *count)
+{
+	size_t first = 0, end;
+
+	while (first < b->group_count && b->groups[first].job != job)
+		first++;
+	for (end = first; end < b->group_count && b->groups[end].job == job;)
+		end++;
+	*count = end - first;
+	return &b->groups[first];
+}
+
+/* Prints what workers waited for, if there are several things. */
+static void print_groups(FILE *to, const struct breakdown *b, uint64_t job)
+{
+	size_t count, waits = 0;
+	const struct breakdown_group *groups = groups_of(b, job, &count);
+	double all = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		all += groups[i].sum;
+		waits += strcmp(groups[i].name, "own") && strcmp(groups[i].name, "other");
+	}
+	for (size_t i = 0; i < count && waits > 1; i++) {
+		fprintf(to, "  %s %.1f %%", groups[i].name, 100 * groups[i].sum / all);
+		print_causes(to, groups[i].cause, groups[i].sum);
+		fputc('\n', to);
+	}
+}
+
 static void print_job(FILE *to, const struct breakdown *b, const struct breakdown_iteration *first,
 		      size_t count)
 {
@@ -124,6 +156,7 @@ static void print_job(FILE *to, const struct breakdown *b, const struct breakdow
 		sum / (double)first->workers * 1e3);
 	print_causes(to, cause, sum);
 	fputc('\n', to);
+	print_groups(to, b, first->job);
 	if (count > SHOWN) {
 		qsort(order, count, sizeof(*order), by_length);
 		fprintf(to, "  the %d longest of %zu iterations:\n", SHOWN, count);
@@ -209,6 +242,19 @@ static void json_iteration(struct json *json, const struct breakdown *b,
 	json_close_object(json);
 }
 
+static void json_group(struct json *json, const struct breakdown_group *group)
+{
+	json_open_object(json, NULL);
+	json_u64(json, "job_id", group->job);
+	json_string(json, "group", group->name);
+	json_real(json, "time_s", group->sum); /* of all workers together, as in why-groups.csv */
+	json_open_object(json, "why_s");
+	for (unsigned c = 0; c < WHY_CAUSES; c++)
+		json_real(json, breakdown_causes[c].name, group->cause[c]);
+	json_close_object(json);
+	json_close_object(json);
+}
+
 static void print_json(FILE *to, char *const *dirs, const struct breakdown *list, size_t count)
 {
 	struct json json;
@@ -221,6 +267,10 @@ static void print_json(FILE *to, char *const *dirs, const struct breakdown *list
 		json_open_array(&json, "iterations");
 		for (size_t n = 0; n < list[i].count; n++)
 			json_iteration(&json, &list[i], &list[i].iterations[n]);
+		json_close_array(&json);
+		json_open_array(&json, "groups");
+		for (size_t n = 0; n < list[i].group_count; n++)
+			json_group(&json, &list[i].groups[n]);
 		json_close_array(&json);
 		json_close_object(&json);
 	}

@@ -23,11 +23,13 @@ const struct breakdown_cause breakdown_causes[BREAKDOWN_CAUSES] = {
 	{ "lock", "lock", 4, 3 },
 	{ "nic", "NIC", 3, 2 },
 	{ "wire", "wire", 3, 1 },
+	{ "inside", "inside machines", 3, 3 },
 	{ "queue_own", "queues: own job", 5, 3 },
 	{ "queue_jobs", "queues: other jobs", 5, 2 },
 	{ "queue_flows", "queues: flows", 5, 1 },
 	{ "pause", "PAUSE", 2, 3 },
 	{ "straggler", "straggler", 7, 1 },
+	{ "bubble", "bubble", 7, 3 },
 	{ "server", "server", 7, 2 },
 	{ "no_aggregator", "no aggregator", 4, 1 },
 	{ "timeout", "timeout", 2, 1 },
@@ -41,6 +43,16 @@ struct columns {
 		pushed, pushed_s;
 	int cause[BREAKDOWN_CAUSES];
 };
+
+static void find_causes(struct csv *csv, int cause[BREAKDOWN_CAUSES])
+{
+	for (unsigned i = 0; i < BREAKDOWN_CAUSES; i++) {
+		char name[40];
+
+		snprintf(name, sizeof(name), "%s_s", breakdown_causes[i].name);
+		cause[i] = csv_need(csv, name);
+	}
+}
 
 static struct columns find_columns(struct csv *csv)
 {
@@ -61,12 +73,7 @@ static struct columns find_columns(struct csv *csv)
 		.pushed_s = csv_need(csv, "pushed_s"),
 	};
 
-	for (unsigned i = 0; i < BREAKDOWN_CAUSES; i++) {
-		char name[40];
-
-		snprintf(name, sizeof(name), "%s_s", breakdown_causes[i].name);
-		c.cause[i] = csv_need(csv, name);
-	}
+	find_causes(csv, c.cause);
 	return c;
 }
 
@@ -178,6 +185,75 @@ static void add_row(struct breakdown *b, struct csv *csv, const struct columns *
 			  csv_real(csv, c->pushed_s));
 }
 
+static int by_name(const void *a, const void *b)
+{
+	const struct breakdown_group *x = a, *y = b;
+
+	if (x->job != y->job)
+		return x->job < y->job ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static int by_sum(const void *a, const void *b)
+{
+	const struct breakdown_group *x = a, *y = b;
+
+	if (x->job != y->job)
+		return x->job < y->job ? -1 : 1;
+	return x->sum != y->sum ? (x->sum < y->sum ? 1 : -1) : strcmp(x->name, y->name);
+}
+
+/* Makes one of the rows of a job's group; sorts by job, then the longest first. */
+static void merge_groups(struct breakdown *b)
+{
+	size_t kept = 0;
+
+	if (!b->group_count)
+		return;
+	qsort(b->groups, b->group_count, sizeof(*b->groups), by_name);
+	for (size_t i = 1; i < b->group_count; i++) {
+		struct breakdown_group *at = &b->groups[i], *last = &b->groups[kept];
+
+		if (by_name(at, last)) {
+			b->groups[++kept] = *at;
+			continue;
+		}
+		last->sum += at->sum;
+		for (unsigned c = 0; c < BREAKDOWN_CAUSES; c++)
+			last->cause[c] += at->cause[c];
+		free(at->name);
+	}
+	b->group_count = kept + 1;
+	qsort(b->groups, b->group_count, sizeof(*b->groups), by_sum);
+}
+
+static bool read_groups(struct breakdown *b, const char *dir, char **error)
+{
+	struct csv *csv = result_table(dir, "why-groups.csv", error);
+	int job, group, time, cause[BREAKDOWN_CAUSES];
+
+	if (!csv)
+		return !*error;
+	job = csv_need(csv, "job_id");
+	group = csv_need(csv, "group");
+	time = csv_need(csv, "time_s");
+	find_causes(csv, cause);
+	while (csv_next(csv)) {
+		struct breakdown_group *it;
+
+		b->groups = array_reserve(b->groups, b->group_count, &b->group_capacity,
+					  sizeof(*b->groups));
+		it = &b->groups[b->group_count++];
+		*it = (struct breakdown_group){ .job = csv_u64(csv, job),
+						.name = xstrdup(csv_text(csv, group)),
+						.sum = csv_real(csv, time) };
+		for (unsigned i = 0; i < BREAKDOWN_CAUSES; i++)
+			it->cause[i] = csv_real(csv, cause[i]);
+	}
+	merge_groups(b);
+	return csv_close(csv, error);
+}
+
 static int by_number(const void *a, const void *b)
 {
 	const struct breakdown_iteration *x = a, *y = b;
@@ -253,7 +329,7 @@ bool breakdown_read(struct breakdown *b, const char *dir, char **error)
 		close_names(&b->iterations[i]);
 	if (b->count)
 		qsort(b->iterations, b->count, sizeof(*b->iterations), by_number);
-	return csv_close(csv, error) && read_shares(b, dir, error);
+	return csv_close(csv, error) && read_groups(b, dir, error) && read_shares(b, dir, error);
 }
 
 void breakdown_release(struct breakdown *b)
@@ -271,6 +347,9 @@ void breakdown_release(struct breakdown *b)
 		free(b->shares[i].link);
 		free(b->shares[i].owner);
 	}
+	for (size_t i = 0; i < b->group_count; i++)
+		free(b->groups[i].name);
+	free(b->groups);
 	free(b->shares);
 	free(b->iterations);
 	free(b->newest);

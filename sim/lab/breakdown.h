@@ -1,4 +1,5 @@
-/* Reads what iterations were spent on from why.csv and why-links.csv of a run. models/why/why.h has
+/* Reads what iterations were spent on from why.csv, why-groups.csv and why-links.csv of a
+ * run. models/why/why.h has
  * the rule by which time is charged to causes. Times are in seconds. */
 #ifndef INASIM_LAB_BREAKDOWN_H
 #define INASIM_LAB_BREAKDOWN_H
@@ -7,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BREAKDOWN_CAUSES 20
+#define BREAKDOWN_CAUSES 22
 
 /* Causes, in the order of the columns of why.csv. */
 struct breakdown_cause {
@@ -33,6 +34,13 @@ struct breakdown_share {
 	uint64_t bytes;
 };
 
+/* What the workers of a job spent while they waited for a group's results, over all iterations. */
+struct breakdown_group {
+	uint64_t job;
+	char *name; /* owned */
+	double cause[BREAKDOWN_CAUSES], sum;
+};
+
 struct breakdown_iteration {
 	uint64_t job, number;
 	uint64_t workers;               /* how many have a row */
@@ -54,6 +62,8 @@ struct breakdown {
 	size_t count, capacity;
 	struct breakdown_share *shares;
 	size_t share_count, share_capacity;
+	struct breakdown_group *groups; /* by job */
+	size_t group_count, group_capacity;
 	double cause[BREAKDOWN_CAUSES], workers; /* times and number of workers, over all jobs */
 
 	/* Used only inside breakdown_read(). */
@@ -61,8 +71,9 @@ struct breakdown {
 	size_t jobs, job_capacity;
 };
 
-/* Reads DIR/why.csv and, if it exists, DIR/why-links.csv. False without *error if there is no
- * why.csv; false with *error (caller frees) if a file cannot be read. Release `b` in any case. */
+/* Reads DIR/why.csv and, if they exist, DIR/why-groups.csv and DIR/why-links.csv. False without
+ * *error if there is no why.csv; false with *error (caller frees) if a file cannot be read. Release
+ * `b` in any case. */
 bool breakdown_read(struct breakdown *b, const char *dir, char **error);
 void breakdown_release(struct breakdown *b);
 

@@ -1,5 +1,5 @@
-/* Any bytes as the tables that `why`, `report` and `plot` read of a run: why.csv, why-links.csv,
- * jobs.csv, flows.csv. No crash, no leak, an error or values.
+/* Any bytes as the tables that `why`, `report` and `plot` read of a run: why.csv, why-groups.csv,
+ * why-links.csv, jobs.csv, flows.csv. No crash, no leak, an error or values.
  * Covers: sim/lab/breakdown.c sim/lab/figures/values.c */
 #include "base/mem.h"
 #include "files.h"

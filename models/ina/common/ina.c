@@ -433,8 +433,7 @@ void ina_contribute(void *instance, uint32_t w, bytes size)
 	}
 	first = ina_available(worker);
 	chunks = (chunks + job->scheme->message - 1) / job->scheme->message * job->scheme->message;
-	if (job->scheme->ops->pieces)
-		why_hands_over(job->why, w);
+	why_hands_over(job->why ? job->why : job->tensors.why, w);
 	tensors_add(&job->tensors, w, chunks);
 	if (job->scheme->ops->contribute)
 		job->scheme->ops->contribute(worker, first, chunks);

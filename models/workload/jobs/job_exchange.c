@@ -229,6 +229,14 @@ uint32_t job_rank_host(const struct job *job, uint32_t rank)
 			   nic);
 }
 
+uint32_t job_rank_nic(const struct job *job, uint32_t rank)
+{
+	return job->ranks == job->workers
+		       ? machine_nic(job->jobs->env.machine, job->jobs->env.topo->net.hosts,
+				     job->hosts[rank], 0)
+		       : job_rank_host(job, rank);
+}
+
 static void make_exchange(struct job *job, size_t g)
 {
 	const struct program *program = job->program;
@@ -236,6 +244,9 @@ static void make_exchange(struct job *job, size_t g)
 	struct program_group *group = &program->groups[g];
 
 	*exchange = (struct job_exchange){ .job = job, .group = group };
+	exchange->why = job_of_pipeline(job, group)
+				? why_part(job->why, "pipeline", true)
+				: why_part(job->why, job_part_name(job, group), false);
 	exchange->whole = !job->grouped && g == 0 && group->count == job->workers &&
 			  (group->op == OP_ALL_REDUCE || group->op == OP_REDUCE_SCATTER);
 	exchange->seats = xcalloc(group->count, sizeof(*exchange->seats));
@@ -276,9 +287,12 @@ bool job_exchange_start(struct job_exchange *exchange, const char **never)
 	spec = exchange->spec;
 	if (exchange->whole && conf->fusion_cycle)
 		exchange->fusion =
-			fusion_new(exchange->job->jobs->env.sim, &spec, conf->fusion_cycle,
+			fusion_new(&exchange->job->jobs->env.topo->net, &spec, conf->fusion_cycle,
 				   conf->fusion ? conf->fusion : FUSION_BUFFER);
 	*never = NULL;
+	if (spec.gpus <= 1) /* else `hosts` are numbers of machines */
+		why_places(&exchange->job->jobs->env.topo->net, spec.number, spec.workers,
+			   spec.hosts, spec.members);
 	exchange->instance = exchange->ops->start(exchange->scheme, &spec, never);
 	if (exchange->instance && exchange->fusion)
 		fusion_open(exchange->fusion, exchange->ops, exchange->instance);

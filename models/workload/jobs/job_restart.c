@@ -249,8 +249,8 @@ static void follow_hosts(struct job *job)
 		for (uint32_t m = 0; exchange->hosts && m < exchange->group->count; m++)
 			exchange->hosts[m] = job_rank_host(job, exchange->group->ranks[m]);
 	}
-	for (uint32_t w = 0; w < job->workers; w++)
-		why_moves(job->why, w, job->hosts[w]);
+	for (uint32_t w = 0; w < job->ranks; w++)
+		why_moves(job->why, w, job_rank_nic(job, w));
 }
 
 const char *job_move(struct job *job)

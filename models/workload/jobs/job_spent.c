@@ -28,10 +28,15 @@ const struct out_schema parts_schema = {
 	part_columns
 };
 
-static const char *name_of(const struct job *job, const struct program_group *group)
+bool job_of_pipeline(const struct job *job, const struct program_group *group)
+{
+	return group->op == OP_MESSAGE && !group->name && job->program->pipelined;
+}
+
+const char *job_part_name(const struct job *job, const struct program_group *group)
 {
 	if (group->op == OP_MESSAGE && !group->name)
-		return job->program->pipelined ? "bubble" : "message";
+		return job_of_pipeline(job, group) ? "bubble" : "message";
 	return group->name ? group->name : program_op_names[group->op];
 }
 
@@ -52,7 +57,7 @@ void job_spent_open(struct job *job)
 	for (unsigned i = 0; i < PARTS; i++)
 		part_of(job, part_names[i]);
 	for (size_t g = 0; g < job->program->group_count; g++)
-		job->exchanges[g].part = part_of(job, name_of(job, &job->program->groups[g]));
+		job->exchanges[g].part = part_of(job, job_part_name(job, &job->program->groups[g]));
 }
 
 void job_spent_free(struct job *job)

@@ -60,6 +60,7 @@ static void begin_task(struct job_worker *worker, size_t stream, uint32_t node, 
 		worker_spends_computing(worker, false);
 	}
 	timer_set(sim, &worker->tasks[stream].timer, sim->now + duration);
+	why_stream(worker->job->why, worker->number, (uint32_t)stream, false);
 	if (!worker->timed++)
 		why_task(worker->job->why, worker->number, computes, false);
 }
@@ -113,8 +114,10 @@ static void finish(struct job_worker *worker, uint32_t number)
 	if (node->flags & NODE_SUM)
 		count_sum(worker);
 	over = cursor_done(&worker->cursor, number);
-	if (node->flags & NODE_SUM || over)
-		why_holds(job->why, worker->number, over);
+	if (node->flags & NODE_SUM)
+		why_holds(job->why, worker->number);
+	if (over)
+		why_iterates(job->why, worker->number);
 	for (uint32_t i = over; i > 0; i--)
 		end_iteration(job, worker->cursor.over + 1 - i);
 }
@@ -160,6 +163,7 @@ static void take_part(struct job_worker *worker, uint32_t number, uint32_t itera
 	struct job_exchange *exchange = job_exchange_at(worker, node->seat);
 
 	worker->handed++;
+	why_takes_part(worker->job->why, worker->number, exchange->why);
 	if (node->flags & NODE_GRADIENT) {
 		worker_hint(worker, exchange, job_exchange_member(worker, node->seat),
 			    iteration * exchange->group->operations + node->order);
@@ -172,6 +176,7 @@ static void take_part(struct job_worker *worker, uint32_t number, uint32_t itera
 	if (job_exchange_part(worker, node->seat, node->amount))
 		return;
 	worker->held++;
+	why_got(worker->job->why, worker->number, exchange->why);
 	finish(worker, number);
 }
 
@@ -220,6 +225,7 @@ static void on_task_timer(struct sim *sim, uint32_t entity, void *owner)
 	struct job_worker *worker = task->worker;
 
 	(void)entity;
+	why_stream(worker->job->why, worker->number, node_of(worker, task->node)->stream, true);
 	if (!--worker->timed)
 		why_task(worker->job->why, worker->number, false, true);
 	if (node_of(worker, task->node)->act == ACT_COMPUTE && !--worker->computing) {
@@ -234,8 +240,11 @@ static void on_task_timer(struct sim *sim, uint32_t entity, void *owner)
 
 void worker_holds(struct job_worker *worker, uint32_t node)
 {
+	const struct job_exchange *exchange = job_exchange_at(worker, node_of(worker, node)->seat);
+
 	worker->job->moved = now_of(worker);
-	worker_spends(worker, job_exchange_at(worker, node_of(worker, node)->seat));
+	worker_spends(worker, exchange);
+	why_got(worker->job->why, worker->number, exchange->why);
 	worker->held++;
 	finish(worker, node);
 	step(worker);

@@ -203,6 +203,24 @@ struct collective_job job_spec(struct job *job)
 	};
 }
 
+/* Tells --why of a job that has got its hosts. */
+static void admit_to_why(struct job *job)
+{
+	const struct network *net = &job->jobs->env.topo->net;
+	uint32_t *hosts;
+
+	if (!why_of(net))
+		return;
+	hosts = xcalloc(job->ranks, sizeof(*hosts));
+	for (uint32_t r = 0; r < job->ranks; r++)
+		hosts[r] = job_rank_nic(job, r);
+	why_set_instances(net, job->jobs->instances);
+	job->why = why_job_admit(net, job->number, job->conf->name,
+				 scheme_names[job_group_reduces(job->conf)], job->ranks, hosts,
+				 (uint64_t)job->iterations);
+	free(hosts);
+}
+
 /* Takes both hosts and switch memory, or neither. *never gets the reason for ADMIT_NEVER. */
 static enum admission admit(struct job *job, const char **never)
 {
@@ -217,10 +235,7 @@ static enum admission admit(struct job *job, const char **never)
 		job_return_hosts(job);
 		return ADMIT_LATER;
 	}
-	why_set_instances(&jobs->env.topo->net, jobs->instances);
-	job->why =
-		why_job_admit(&jobs->env.topo->net, job->number, job->conf->name,
-			      scheme_names[job_group_reduces(job->conf)], job->workers, job->hosts);
+	admit_to_why(job);
 	if (job_is_cut_off(job))
 		*never = "no way between its hosts is left";
 	else if (job_start_exchanges(job, never))

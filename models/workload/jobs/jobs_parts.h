@@ -19,6 +19,7 @@ struct job_exchange {
 	struct job *job;
 	const struct program_group *group;
 	uint32_t part; /* of job->parts: what waits for it count as */
+	uint32_t why;  /* the same for --why, by why_part() */
 	bool whole; /* adds the gradients of all ranks up, by the job's scheme; the first group */
 	const struct collective_ops *ops;
 	void *scheme;                  /* for ops->start() */
@@ -205,8 +206,13 @@ void job_forget_program(struct job *job);
 void job_end_exchanges(struct job *job, bool abandoned);
 /* Stops an exchange before its end, because something that it depends on has failed. */
 void job_exchange_stop(struct job_exchange *exchange);
-/* The host of a rank: its GPU's NIC, where machines have several. */
+/* What waits for a group are called, and whether it is a message between stages of a pipeline. */
+const char *job_part_name(const struct job *job, const struct program_group *group);
+bool job_of_pipeline(const struct job *job, const struct program_group *group);
+/* The host of a rank: its GPU's NIC, where machines have several. A rank that is a whole machine
+ * has the machine's number (struct collective_job), or, for --why, its first NIC. */
 uint32_t job_rank_host(const struct job *job, uint32_t rank);
+uint32_t job_rank_nic(const struct job *job, uint32_t rank);
 /* Starts an exchange. If this is impossible now, returns false and *never as ops->start() does. */
 bool job_exchange_start(struct job_exchange *exchange, const char **never);
 void job_exchange_stats(const struct job *job, struct collective_stats *stats);
