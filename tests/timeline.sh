@@ -106,6 +106,39 @@ for scheme in esa ring; do
 	same page proto
 done
 
+# ranks that exchange several things: the causes of each rank are those of the tables, bubbles too, and each group has a
+# lane, whose slices are what ranks wait for, or more
+cat >ranks.json <<'JSON'
+{ "name": "ranks", "topology": { "kind": "star", "hosts": 8, "link": { "rate": "100Gbps" }, "host": { "gpus": { "count": 2, "rate": "400Gbps" } } },
+  "jobs": [ { "workers": 4, "all_reduce": "ring", "overlap": "layers", "iterations": 2,
+    "pipeline": { "stages": 2, "microbatches": 4, "schedule": "1f1b", "activations": "100KB" },
+    "model": { "layers": [ { "gradient": "1MB", "forward": "500us", "backward": "1ms" }, { "gradient": "1MB", "forward": "500us", "backward": "1ms" } ] } } ] }
+JSON
+ends 0 run --quiet ranks.json --out ranks --why --timeline 0s..10s
+decoded ranks >ranks.tsv
+awk -F'\t' '$2 == "TRACK" { name[$1] = $3; next } $2 == "TYPE_SLICE_BEGIN" && name[$1] ~ /^worker_/ { all += $4; if ($3 == "compute") compute += $4 }
+	END { printf "%.0f %.0f\n", compute, all }' ranks.tsv >slices
+awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { compute += $at["compute_s"]; all += $at["duration_s"] }
+	END { printf "%.0f %.0f\n", compute * 1e12, all * 1e12 }' ranks/why.csv >accounts
+same slices accounts
+awk -F'\t' '$2 == "TRACK" { name[$1] = $3; n[$3]++; next } $2 == "TYPE_SLICE_BEGIN" { sum[name[$1]] += $4; if ($3 == "bubble") bubbles++ }
+	END { print n["pipeline"], n["all_reduce"], (bubbles > 8); printf "%.9f %.9f\n", sum["pipeline"] / 1e12, sum["all_reduce"] / 1e12 }' ranks.tsv >lanes
+checks=$((checks + 2))
+[[ $(head -n 1 lanes) == "8 8 1" ]] || fail "lanes of groups: $(<lanes)"
+awk -F, 'NR == FNR { if (FNR == 2) { split($0, lane, " "); had["pipeline"] = lane[1]; had["all_reduce"] = lane[2] } next }
+	$4 in had { waited[$4] += $5 } END { for (g in had) if (!(waited[g] > 0 && waited[g] < had[g] + 1e-9)) { print g, waited[g], had[g]; exit 1 } }' \
+	lanes ranks/why-groups.csv || fail "waits for groups are longer than their lanes"
+# too many workers for all to have lanes
+cat >many.json <<'JSON'
+{ "name": "many", "topology": { "kind": "star", "hosts": 600 },
+  "jobs": [ { "workers": 600, "all_reduce": "halving_doubling", "model": { "layers": [ { "gradient": "4KB" } ] } } ] }
+JSON
+ends 0 run many.json --out many --timeline 0s..1ms
+says err 'timeline.pftrace shows the first 512 workers; 88 have no lanes$'
+decoded many | grep -c 'TRACK.worker_' >shown
+checks=$((checks + 1))
+[[ $(<shown) == 512 ]] || fail "$(<shown) workers have lanes"
+
 # jobs that are switched off have numbers, too: those behind them keep their slices
 cat >off.json <<'JSON'
 { "name": "off", "topology": { "kind": "star", "hosts": 8 }, "jobs": [

@@ -1,7 +1,9 @@
 /* Tracks:
  *
  *   job       for each worker: slices (computing, or the cause of waiting), the number of tensors
- *             in exchange, and an instant for each sum, with an arrow from its last contribution
+ *             in exchange, and an instant for each sum, with an arrow from its last contribution;
+ *             below it what takes time on each stream but the first, and, where ranks exchange
+ *             several things, each group's exchanges
  *   switch    aggregator memory in use; collisions and preemptions as instants
  *   link      queue, marks and PAUSE
  *   flows     by sender
@@ -32,9 +34,23 @@
 #define PAGE_MAX      100000 /* bytes of the page's template */
 #define LANE_NAME_MAX 60     /* most bytes of a job's name in the name of its track */
 
+/* A stream, or a part (why.h) of what a rank exchanges. */
+struct use_lane {
+	uint64_t track; /* 0: none yet */
+	uint32_t busy;  /* how many things are under way */
+	sim_time since;
+	const char *name; /* of its slices; lives as long as the job */
+};
+
+struct use_lanes {
+	struct use_lane *lanes; /* owned */
+	uint32_t count;
+};
+
 struct worker_lane {
 	uint64_t track, tensors; /* tracks */
-	uint64_t exchanged;      /* tensors in exchange now */
+	struct use_lanes streams, parts;
+	uint64_t exchanged; /* tensors in exchange now */
 	/* Of the present slice: */
 	enum why_cause cause;
 	sim_time begin, end;
@@ -42,7 +58,7 @@ struct worker_lane {
 
 struct job_lane {
 	struct worker_lane *workers; /* NULL until the job is admitted; owned */
-	uint32_t count;
+	uint32_t count;              /* of those that are shown, the first ones */
 };
 
 struct switch_lane {
@@ -71,6 +87,7 @@ struct timeline {
 	struct time_span span;
 	struct job_lane *jobs; /* by number; disabled jobs have numbers, too */
 	size_t job_count;
+	uint32_t ranks, ranks_left_out;
 	struct switch_lane *switches; /* by number */
 	struct link_lane *links;      /* by port */
 	struct flow_lanes *flows;     /* by host */
@@ -101,10 +118,50 @@ static void end_slice(struct timeline *t, const struct worker_lane *lane)
 		trace_slice(t->trace, lane->track, why_cause_names[lane->cause], begin, end);
 }
 
+static void end_use(struct timeline *t, const struct use_lane *lane)
+{
+	sim_time begin = lane->since > t->span.from ? lane->since : t->span.from;
+	sim_time end = now_of(t) < t->span.to ? now_of(t) : t->span.to;
+
+	if (end > begin)
+		trace_slice(t->trace, lane->track, lane->name, begin, end);
+}
+
+/* Something begins or ends at a lane of a worker. */
+static void use(struct timeline *t, uint64_t parent, struct use_lanes *lanes, uint32_t number,
+		const char *track, const char *name, bool ends)
+{
+	struct use_lane *lane;
+
+	while (lanes->count <= number) {
+		lanes->lanes = xrealloc(lanes->lanes, lanes->count + 1, sizeof(*lanes->lanes));
+		lanes->lanes[lanes->count++] = (struct use_lane){ 0 };
+	}
+	lane = &lanes->lanes[number];
+	if (!lane->track)
+		lane->track = trace_track(t->trace, parent, track, NULL);
+	lane->name = name;
+	if (!ends && !lane->busy++)
+		lane->since = now_of(t);
+	else if (ends && !--lane->busy)
+		end_use(t, lane);
+}
+
+static void end_uses(struct timeline *t, struct use_lanes *lanes)
+{
+	for (uint32_t i = 0; i < lanes->count; i++)
+		if (lanes->lanes[i].busy)
+			end_use(t, &lanes->lanes[i]);
+	free(lanes->lanes);
+}
+
 static void end_job(struct timeline *t, struct job_lane *job)
 {
-	for (uint32_t w = 0; w < job->count; w++)
+	for (uint32_t w = 0; w < job->count; w++) {
 		end_slice(t, &job->workers[w]);
+		end_uses(t, &job->workers[w].streams);
+		end_uses(t, &job->workers[w].parts);
+	}
 	free(job->workers);
 	*job = (struct job_lane){ 0 };
 }
@@ -132,9 +189,11 @@ static void on_job(void *owner, uint32_t number, const char *name, uint32_t work
 	snprintf(text, sizeof(text), "job %" PRIu32 " %.*s", number,
 		 (int)plain_letter(name, strnlen(name, LANE_NAME_MAX)), name);
 	track = trace_track(t->trace, 0, text, NULL);
-	job->count = workers;
+	job->count = TIMELINE_RANKS - t->ranks < workers ? TIMELINE_RANKS - t->ranks : workers;
+	t->ranks += job->count;
+	t->ranks_left_out += workers - job->count;
 	job->workers = xcalloc(workers, sizeof(*job->workers));
-	for (uint32_t w = 0; w < workers; w++) {
+	for (uint32_t w = 0; w < job->count; w++) {
 		snprintf(text, sizeof(text), "worker %" PRIu32 " (host %" PRIu32 ")", w, hosts[w]);
 		job->workers[w].track = trace_track(t->trace, track, text, NULL);
 		job->workers[w].tensors = trace_track(t->trace, job->workers[w].track,
@@ -149,6 +208,8 @@ static void on_charged(void *owner, uint32_t job, uint32_t worker, sim_time begi
 	struct worker_lane *lane = &t->jobs[job].workers[worker];
 	enum why_cause max = WHY_COMPUTE;
 
+	if (worker >= t->jobs[job].count)
+		return;
 	for (unsigned c = 0; c < WHY_CAUSES; c++)
 		if (cause[c] > cause[max])
 			max = (enum why_cause)c;
@@ -160,15 +221,27 @@ static void on_charged(void *owner, uint32_t job, uint32_t worker, sim_time begi
 	lane->end = end;
 }
 
+/* What the first stream does, the worker's own track shows. */
 static void on_stream(void *owner, uint32_t job, uint32_t worker, uint32_t stream, bool ends)
 {
-	(void)owner, (void)job, (void)worker, (void)stream, (void)ends;
+	struct timeline *t = owner;
+	struct worker_lane *lane = &t->jobs[job].workers[worker];
+	char name[24];
+
+	if (worker >= t->jobs[job].count || !stream)
+		return;
+	snprintf(name, sizeof(name), "stream %" PRIu32, stream);
+	use(t, lane->track, &lane->streams, stream, name, "busy", ends);
 }
 
 static void on_part(void *owner, uint32_t job, uint32_t worker, uint32_t part, const char *name,
 		    bool ends)
 {
-	(void)owner, (void)job, (void)worker, (void)part, (void)name, (void)ends;
+	struct timeline *t = owner;
+	struct worker_lane *lane = &t->jobs[job].workers[worker];
+
+	if (worker < t->jobs[job].count)
+		use(t, lane->track, &lane->parts, part, name, name, ends);
 }
 
 static void on_tensor(void *owner, uint32_t job, uint32_t worker, bool held)
@@ -176,6 +249,8 @@ static void on_tensor(void *owner, uint32_t job, uint32_t worker, bool held)
 	struct timeline *t = owner;
 	struct worker_lane *lane = &t->jobs[job].workers[worker];
 
+	if (worker >= t->jobs[job].count)
+		return;
 	lane->exchanged = held ? lane->exchanged - 1 : lane->exchanged + 1;
 	if (time_span_has(&t->span, now_of(t)))
 		trace_count(t->trace, lane->tensors, now_of(t), lane->exchanged);
@@ -194,6 +269,8 @@ static void on_last(void *owner, uint32_t job, uint32_t worker, uint32_t last, s
 	};
 
 	if (!time_span_has(&t->span, sent) || !time_span_has(&t->span, now_of(t)))
+		return;
+	if (worker >= t->jobs[job].count || last >= t->jobs[job].count)
 		return;
 	trace_instant(t->trace, lanes[last].track, sent, &from);
 	trace_instant(t->trace, lanes[worker].track, now_of(t), &to);
@@ -461,12 +538,14 @@ static bool write_page(const struct timeline *t, struct out_dir *dir, char **err
 	return good;
 }
 
-bool timeline_write(const struct timeline *t, struct out_dir *dir, uint64_t *left_out, char **error)
+bool timeline_write(const struct timeline *t, struct out_dir *dir,
+		    struct timeline_left_out *left_out, char **error)
 {
 	size_t length;
 	const void *all = trace_bytes(t->trace, &length);
 
-	*left_out = trace_left_out(t->trace);
+	left_out->events = trace_left_out(t->trace);
+	left_out->ranks = t->ranks_left_out;
 	return out_dir_write_bytes(dir, TIMELINE_FILE, all, length, error) &&
 	       write_page(t, dir, error);
 }

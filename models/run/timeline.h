@@ -5,9 +5,15 @@
 
 #include "run/simulation.h"
 
-#define TIMELINE_FILE "timeline.pftrace"
-#define TIMELINE_PAGE "timeline.html" /* shows it, in any browser */
-#define TIMELINE_MAX  (64 << 20)      /* bytes; later events are counted, not written */
+#define TIMELINE_FILE  "timeline.pftrace"
+#define TIMELINE_PAGE  "timeline.html" /* shows it, in any browser */
+#define TIMELINE_MAX   (64 << 20)      /* bytes; later events are counted, not written */
+#define TIMELINE_RANKS 512 /* of all jobs that have tracks; those of later ones are counted */
+
+struct timeline_left_out {
+	uint64_t events; /* beyond TIMELINE_MAX */
+	uint32_t ranks;  /* beyond TIMELINE_RANKS */
+};
 
 struct timeline;
 
@@ -18,10 +24,10 @@ struct timeline *timeline_open(struct simulation *simulation, const struct time_
 /* Ends open slices after the run. */
 void timeline_close(struct timeline *timeline);
 
-/* Writes the file and the page. Sets *left_out to the number of events beyond TIMELINE_MAX. False
- * and *error (caller frees) on failure. */
-bool timeline_write(const struct timeline *timeline, struct out_dir *dir, uint64_t *left_out,
-		    char **error);
+/* Writes the file and the page, and says what is not in them. False and *error (caller frees) on
+ * failure. */
+bool timeline_write(const struct timeline *timeline, struct out_dir *dir,
+		    struct timeline_left_out *left_out, char **error);
 void timeline_free(struct timeline *timeline);
 
 #endif

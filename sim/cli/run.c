@@ -236,15 +236,18 @@ static void tell_beyond(const struct cli *cli, const struct simulation *s,
 static bool write_timeline(const struct cli *cli, const struct simulation *s, struct out_dir *dir,
 			   char **error)
 {
-	uint64_t left_out;
+	struct timeline_left_out left_out;
 
 	if (!s->timeline)
 		return true;
 	if (!timeline_write(s->timeline, dir, &left_out, error))
 		return false;
-	if (left_out && !cli->quiet)
+	if (left_out.events && !cli->quiet)
 		complain("%s is full: %" PRIu64 " events were left out; give a shorter --timeline",
-			 TIMELINE_FILE, left_out);
+			 TIMELINE_FILE, left_out.events);
+	if (left_out.ranks && !cli->quiet)
+		complain("%s shows the first %d workers; %" PRIu32 " have no lanes", TIMELINE_FILE,
+			 TIMELINE_RANKS, left_out.ranks);
 	return true;
 }
 
