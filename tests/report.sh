@@ -75,7 +75,8 @@ ends 0 run plain.json --why --quiet --out run
 ends 0 report run
 says out '^run/report.html$'
 silent err
-page run/report.html "The answer" "What iterations are spent on" "Figures" "Results" "How to cite"
+page run/report.html "The answer" "What iterations are spent on" "Hottest links" "Figures" "Results" "How to cite"
+says run/report.html '<th>used by</th>'
 page run/report.html "${sections[@]}"
 says run/report.html '&lt;script&gt;alert\(1\)&lt;/script&gt;'
 says run/report.html 'aria-label="breakdown"'

@@ -251,6 +251,30 @@ ends 0 report instant
 checks=$((checks + 1))
 ! grep -HE "nan|takes a worker" told instant/report.html || fail "shares of an iteration that took no time"
 
+# --- in short ---
+
+# the hottest links are those of links.csv, whose bytes their users add up to; jobs that are alike are one line
+ends 0 run two.json --why --out short --quiet --set /jobs/1/count=2 --set /jobs/1/workers=3
+ends 0 why short --summary
+says out '^hottest of [0-9]+ links \([0-9]+ as hot as the first, within 1 %\):$'
+hot=$(sed '1d' short/links.csv | sort -t, -k9,9gr -k1,1n | head -n 5 | awk -F, '{ print $2 " -> " $3 }')
+checks=$((checks + 1))
+[[ $(sed -n 's/^  \([^:]* -> [^:]*\): [0-9.]* % full, busy for .*; .*/\1/p' out) == "$hot" ]] || fail "other links are hottest: $(<out)"
+checks=$((checks + 1))
+[[ $(awk -F, 'NR > 1 { s[$1] += $4 } END { for (l in s) print l "," s[l] }' short/why-hottest.csv | sort) == \
+	$(sed '1d' short/links.csv | sort -t, -k9,9gr -k1,1n | head -n 5 | cut -d, -f1,8 | sort) ]] || fail "users do not add up to the bytes of links"
+says out '^1 job \(ring, ring\), 6 workers: JCT [0-9.]+ ms, [0-9.]+ ms a worker: '
+says out '^2 jobs \(sml, switchml\), 3 workers each: JCT [0-9.]+ to [0-9.]+ ms, '
+says out '^worst: job [0-9]+ \((ring|sml)\), a worker did not compute for [0-9.]+ ms$'
+# its command runs, and shows that time
+tail -n 1 out | sed "s|^  inasim|$INASIM|; s|\$| --quiet|" >command.sh
+checks=$((checks + 1))
+{ bash command.sh && [[ -s short-worst/timeline.html ]]; } || fail "the command does not run: $(<command.sh)"
+checks=$((checks + 1))
+[[ $(jq .digest short-worst/manifest.json) == $(jq .digest short/manifest.json) ]] || fail "the command runs something else"
+ends 2 why short --summary --json
+says err '^inasim: --summary is text: leave out --json$'
+
 # --- what cannot be ---
 
 ends 2 run two.json --why

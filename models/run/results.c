@@ -50,10 +50,11 @@ const struct out_schema aggregators_schema = {
 };
 
 const struct out_schema *const results_schemas[] = {
-	&jobs_schema,        &iterations_schema,   &parts_schema,    &flows_schema,
-	&links_schema,       &aggregators_schema,  &series_schema,   &link_series_schema,
-	&flow_series_schema, &events_schema,       &why_schema,      &why_groups_schema,
-	&why_links_schema,   &owner_series_schema, &failures_schema, &summary_schema,
+	&jobs_schema,        &iterations_schema,  &parts_schema,        &flows_schema,
+	&links_schema,       &aggregators_schema, &series_schema,       &link_series_schema,
+	&flow_series_schema, &events_schema,      &why_schema,          &why_groups_schema,
+	&why_links_schema,   &why_hottest_schema, &owner_series_schema, &failures_schema,
+	&summary_schema,
 };
 const size_t results_schema_count = sizeof(results_schemas) / sizeof(results_schemas[0]);
 

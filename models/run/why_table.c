@@ -138,9 +138,29 @@ const struct out_schema why_links_schema = {
 	link_columns
 };
 
+#define HOTTEST 5 /* links of the run */
+
+static const struct out_column hottest_columns[] = {
+	{ "link_id", OUT_COUNT, "Number of the link in links.csv." },
+	{ "owner_job_id", OUT_COUNT,
+	  "Job that sent the bytes; empty: flows sent them, or nobody. Largest owner first." },
+	{ "owner", OUT_TEXT,
+	  "Name of the group of that job, or of the flows; empty: PAUSE frames." },
+	{ "bytes", OUT_COUNT, "Bytes of the owner's frames that reached the far end in the run." },
+	{ 0 },
+};
+
+const struct out_schema why_hottest_schema = {
+	"why-hottest.csv",
+	"With run --why: one row for each of the 5 links with the highest utilization of the run, "
+	"and each owner of frames that it carried.",
+	hottest_columns
+};
+
 struct why_table {
 	struct simulation *s;
-	struct out_table *table, *groups, *links; /* by the names of files; NULL: not written */
+	struct out_table *table, *groups, *links,
+		*hottest; /* by the names of files; NULL: not written */
 	struct why *why;
 };
 
@@ -223,6 +243,19 @@ static void write_owners(const struct why_table *table, uint32_t port, double us
 	}
 }
 
+/* What is largest of links goes into a short list, largest first; of equal ones the lower port. */
+static void insert(double *list, uint32_t *ports, unsigned length, double value, uint32_t port)
+{
+	unsigned place = length;
+
+	for (; place && value > list[place - 1]; place--) {
+		list[place] = list[place - 1];
+		ports[place] = ports[place - 1];
+	}
+	list[place] = value;
+	ports[place] = port;
+}
+
 /* Writes the busiest links that the job used, busiest first; of equal links, lower ports first. */
 static void write_busiest(const struct why_table *table, const struct why_row *row)
 {
@@ -230,17 +263,8 @@ static void write_busiest(const struct why_table *table, const struct why_row *r
 	double use[BUSIEST + 1] = { 0 };
 	uint32_t ports[BUSIEST + 1];
 
-	for (uint32_t port = 0; port < table->s->topo.net.port_count; port++) {
-		double here = use_of(table, port, row);
-		unsigned place = BUSIEST;
-
-		for (; place && here > use[place - 1]; place--) {
-			use[place] = use[place - 1];
-			ports[place] = ports[place - 1];
-		}
-		use[place] = here;
-		ports[place] = port;
-	}
+	for (uint32_t port = 0; port < table->s->topo.net.port_count; port++)
+		insert(use, ports, BUSIEST, use_of(table, port, row), port);
 	for (unsigned i = 0; i < BUSIEST && use[i] > 0; i++)
 		write_owners(table, ports[i], use[i], row);
 }
@@ -309,15 +333,17 @@ struct why_table *why_table_open(struct simulation *s, struct out_dir *dir, char
 	struct out_table *out = dir ? out_table_open(dir, &why_schema, error) : NULL;
 	struct out_table *groups = out ? out_table_open(dir, &why_groups_schema, error) : NULL;
 	struct out_table *links = groups ? out_table_open(dir, &why_links_schema, error) : NULL;
+	struct out_table *hottest = links ? out_table_open(dir, &why_hottest_schema, error) : NULL;
 	struct why_table *table;
 
-	if (dir && (!links || !series_by_owner(s->series, dir, error)))
+	if (dir && (!hottest || !series_by_owner(s->series, dir, error)))
 		return NULL;
 	table = xcalloc(1, sizeof(*table));
 	table->s = s;
 	table->table = out;
 	table->groups = groups;
 	table->links = links;
+	table->hottest = hottest;
 	table->why = why_open(&s->topo.net, write_row, table);
 	if (dir)
 		s->spent = xcalloc(s->scenario->jobs.count, sizeof(*s->spent));
@@ -325,10 +351,45 @@ struct why_table *why_table_open(struct simulation *s, struct out_dir *dir, char
 	return table;
 }
 
+static void write_users(const struct why_table *table, uint32_t port)
+{
+	const struct why_snapshot none = { 0 };
+	const struct why_snapshot *list = why_carried(table->why, &port, 1, &none);
+
+	qsort(list->volumes, list->count, sizeof(*list->volumes), by_bytes);
+	for (size_t i = 0; i < list->count; i++) {
+		uint32_t owner = list->volumes[i].owner;
+		const char *name = why_owner_name(table->s, owner);
+
+		out_table_row(table->hottest,
+			      (struct out_cell[]){ { .count = port },
+						   why_owner_job(owner),
+						   { .none = !name, .text = name },
+						   { .count = why_bytes(&list->volumes[i]) } });
+	}
+}
+
+static void write_hottest(const struct why_table *table)
+{
+	const struct network *net = &table->s->topo.net;
+	double use[HOTTEST + 1] = { 0 };
+	uint32_t ports[HOTTEST + 1];
+
+	for (uint32_t port = 0; port < net->port_count; port++)
+		insert(use, ports, HOTTEST,
+		       simulation_carried(table->s, port) /
+			       (double)port_class(net, &net->ports[port])->rate,
+		       port);
+	for (unsigned i = 0; i < HOTTEST && use[i] > 0; i++)
+		write_users(table, ports[i]);
+}
+
 void why_table_free(struct why_table *table)
 {
 	if (!table)
 		return;
+	if (table->hottest)
+		write_hottest(table);
 	why_free(table->why);
 	free(table);
 }

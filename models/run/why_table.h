@@ -1,12 +1,13 @@
 /* The tables of run --why: why.csv, the time of iterations by causes, why-groups.csv, the same by
- * what workers waited for, and why-links.csv, who filled the busiest links in each iteration. */
+ * what workers waited for, why-links.csv, who filled the busiest links in each iteration, and
+ * why-hottest.csv, who filled those of the run. */
 #ifndef INASIM_RUN_WHY_TABLE_H
 #define INASIM_RUN_WHY_TABLE_H
 
 #include "data/table.h"
 #include "run/simulation.h"
 
-extern const struct out_schema why_schema, why_groups_schema, why_links_schema;
+extern const struct out_schema why_schema, why_groups_schema, why_links_schema, why_hottest_schema;
 
 struct why_table;
 
@@ -21,6 +22,7 @@ struct out_cell why_owner_job(uint32_t owner);
  * listen. NULL and *error (caller frees) if a table cannot be opened. The caller frees the result
  * after the run, before the simulation. */
 struct why_table *why_table_open(struct simulation *simulation, struct out_dir *dir, char **error);
+/* Writes why-hottest.csv, too. */
 void why_table_free(struct why_table *table);
 
 #endif

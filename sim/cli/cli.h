@@ -53,6 +53,9 @@ struct cli {
 		bool no_fast_forward;
 	} run;
 	struct {
+		bool summary;
+	} why;
+	struct {
 		bool strict;
 	} check;
 	struct {
@@ -136,6 +139,9 @@ bool origin_check(char *const *dirs, int count, bool quiet);
 /* origin.c: manifest.json of a result directory; NULL if there is none or it cannot be read. The
  * caller frees it by cJSON_Delete(). */
 cJSON *origin_manifest(const char *dir);
+
+/* origin.c: a word of a command line, quoted for a shell if it needs that. */
+void print_quoted(FILE *to, const char *word);
 
 /* main.c: --help and --version. */
 void print_usage(FILE *to);

@@ -72,6 +72,10 @@ static const struct option_row rows[] = {
 	  FLAG(json), "print JSON" },
 	{ "quiet", NULL, "run|check|plot|sweep plan|sweep run|sweep collect|regress", FLAG(quiet),
 	  "no progress, no summary, no warnings" },
+	{ "summary", NULL, "why", FLAG(why.summary),
+	  "the hottest links and who used them, jobs that are alike together, the worst job's "
+	  "worst "
+	  "iteration with the command that draws its timeline" },
 	{ "strict", NULL, "check", FLAG(check.strict), "treat warnings as errors (exit code 3)" },
 	{ "results", NULL, "schema", FLAG(schema.results),
 	  "explain the columns of the result tables" },

@@ -123,3 +123,17 @@ bool origin_check(char *const *dirs, int count, bool quiet)
 	origin_release(&first);
 	return readable;
 }
+
+void print_quoted(FILE *to, const char *word)
+{
+	if (word && *word &&
+	    !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+			       "0123456789-_./=:,")]) {
+		fputs(word, to);
+		return;
+	}
+	putc('\'', to);
+	for (; word && *word; word++)
+		fputs(*word == '\'' ? "'\\''" : (char[]){ *word, '\0' }, to);
+	putc('\'', to);
+}

@@ -13,6 +13,7 @@
 #include "data/metrics.h"
 #include "data/result_read.h"
 #include "lab/breakdown.h"
+#include "lab/hottest.h"
 #include "lab/sweep/metric_words.h"
 #include "lab/names.h"
 #include "lab/sweep/groups.h"
@@ -249,6 +250,41 @@ static void put_breakdown(struct report *r, const struct summary *summary)
 	free(metrics.items);
 }
 
+/* Writes the links of a run that were busiest and, with --why, who used them. */
+static void put_hottest(struct report *r, const char *dir)
+{
+	struct hottest hottest = { 0 };
+
+	if (!r->error && hottest_read(&hottest, dir, &r->error) && hottest.count) {
+		html_element(r->to, "h3", "Hottest links");
+		fprintf(r->to,
+			"<div class=\"scroll\"><table><caption>Over the whole run. Of %zu links "
+			"%zu "
+			"are as hot as the first, within 1&nbsp;%%.</caption>\n<tr><th>link</th>"
+			"<th>utilization</th><th>busy, ms</th><th>largest queue, KB</th><th>drops"
+			"</th>%s</tr>\n",
+			hottest.all, hottest.alike,
+			hottest.links->user_count ? "<th>used by</th>" : "");
+	}
+	for (size_t i = 0; i < hottest.count && !r->error; i++) {
+		const struct hottest_link *link = &hottest.links[i];
+		char *users = hottest_users(link);
+
+		fputs("<tr>", r->to);
+		html_element(r->to, "td", "%s", link->name);
+		fprintf(r->to, "<td>%.1f %%</td><td>%.3f</td><td>%.1f</td><td>%" PRIu64 "</td>",
+			100 * link->utilization, link->busy_s * 1e3, (double)link->queue / 1e3,
+			link->drops);
+		if (hottest.links->user_count)
+			html_element(r->to, "td class=\"text\"", "%s", users);
+		fputs("</tr>\n", r->to);
+		free(users);
+	}
+	if (hottest.count && !r->error)
+		fputs("</table></div>\n", r->to);
+	hottest_release(&hottest);
+}
+
 static void put_fact(struct report *r, const char *what, const char *text)
 {
 	fputs("<tr>", r->to);
@@ -266,20 +302,9 @@ static char *command_of(const cJSON *manifest)
 	FILE *to = open_memstream(&text, &length);
 
 	cJSON_ArrayForEach(word, member(manifest, "command_line")) {
-		const char *p = cJSON_GetStringValue(word);
-
 		if (word != member(manifest, "command_line")->child)
 			putc(' ', to);
-		if (p && *p &&
-		    !p[strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				 "0123456789-_./=:,")]) {
-			fputs(p, to);
-			continue;
-		}
-		putc('\'', to);
-		for (; p && *p; p++)
-			fputs(*p == '\'' ? "'\\''" : (char[]){ *p, '\0' }, to);
-		putc('\'', to);
+		print_quoted(to, cJSON_GetStringValue(word));
 	}
 	fclose(to);
 	return text;
@@ -432,8 +457,10 @@ static void put_answer(struct report *r, const struct comparison *comparison)
 			html_element(r->to, "h3", "Does it mean what it says?");
 		put_warnings(r, &runs->items[i]);
 	}
-	if (runs->count == 1)
+	if (runs->count == 1) {
 		put_breakdown(r, &runs->items->summary);
+		put_hottest(r, runs->items->dir);
+	}
 	html_element(r->to, "h2", "Figures");
 	if (runs->count == 1)
 		put_run_figures(r, runs->items->dir);
@@ -463,6 +490,7 @@ static bool put_runs(struct report *r, const char *const *dirs, size_t count)
 		if (count > 1) {
 			html_element(r->to, "h2", "%s alone", run->label);
 			put_breakdown(r, &run->summary);
+			put_hottest(r, run->dir);
 			put_run_figures(r, run->dir);
 		}
 		html_element(r->to, count > 1 ? "h3" : "h2", "What was run");

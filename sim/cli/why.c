@@ -1,5 +1,6 @@
 /* The verb why: shows what jobs spent their time on, from why.csv. */
 #include "cli/cli.h"
+#include "cli/why_print.h"
 
 #include "base/mem.h"
 #include "base/plain.h"
@@ -18,8 +19,7 @@
 
 static_assert(BREAKDOWN_CAUSES == WHY_CAUSES, "lab/breakdown has words for each cause");
 
-/* Prints causes as shares of their sum, the largest first; nothing if no time was spent. */
-static void print_causes(FILE *to, const double cause[WHY_CAUSES], double sum)
+void print_causes(FILE *to, const double cause[WHY_CAUSES], double sum)
 {
 	bool done[WHY_CAUSES] = { false };
 
@@ -73,8 +73,7 @@ static void print_links(FILE *to, const struct breakdown *b, const struct breakd
 		fputc('\n', to);
 }
 
-static void print_iteration(FILE *to, const struct breakdown *b,
-			    const struct breakdown_iteration *it)
+void print_iteration(FILE *to, const struct breakdown *b, const struct breakdown_iteration *it)
 {
 	const struct breakdown_named *last = &it->last, *link = &it->link, *pushed = &it->pushed;
 
@@ -120,8 +119,7 @@ static const struct breakdown_group *groups_of(const struct breakdown *b, uint64
 	return &b->groups[first];
 }
 
-/* Prints what workers waited for, if there are several things. */
-static void print_groups(FILE *to, const struct breakdown *b, uint64_t job)
+void print_groups(FILE *to, const struct breakdown *b, uint64_t job)
 {
 	size_t count, waits = 0;
 	const struct breakdown_group *groups = groups_of(b, job, &count);
@@ -284,6 +282,10 @@ int verb_why(const struct cli *cli)
 	struct plain plain;
 	int code = EXIT_DONE;
 
+	if (cli->why.summary && cli->json) {
+		complain("--summary is text: leave out --json");
+		return EXIT_USAGE;
+	}
 	if (!origin_check(cli->argv, cli->argc, cli->quiet))
 		return EXIT_IO;
 	list = xcalloc((size_t)cli->argc, sizeof(*list));
@@ -292,7 +294,9 @@ int verb_why(const struct cli *cli)
 		char *error = NULL;
 
 		if (breakdown_read(&list[i], cli->argv[i], &error)) {
-			if (!cli->json)
+			if (cli->why.summary)
+				code = print_summary(plain.to, cli->argv[i], &list[i]);
+			else if (!cli->json)
 				print_breakdown(plain.to, cli->argv[i], &list[i]);
 			continue;
 		}
@@ -306,7 +310,7 @@ int verb_why(const struct cli *cli)
 	}
 	if (code == EXIT_DONE && cli->json)
 		print_json(stdout, cli->argv, list, (size_t)cli->argc);
-	else if (code == EXIT_DONE && cli->argc > 1)
+	else if (code == EXIT_DONE && cli->argc > 1 && !cli->why.summary)
 		print_together(plain.to, cli->argv, list, (size_t)cli->argc);
 	plain_close(&plain, stdout);
 	for (int i = 0; i < cli->argc; i++)

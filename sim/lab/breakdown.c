@@ -39,8 +39,8 @@ const struct breakdown_cause breakdown_causes[BREAKDOWN_CAUSES] = {
 };
 
 struct columns {
-	int job, name, scheme, iteration, worker, host, duration, last, times, last_s, link, link_s,
-		pushed, pushed_s;
+	int job, name, scheme, iteration, worker, host, start, finish, duration, last, times,
+		last_s, link, link_s, pushed, pushed_s;
 	int cause[BREAKDOWN_CAUSES];
 };
 
@@ -63,6 +63,8 @@ static struct columns find_columns(struct csv *csv)
 		.iteration = csv_need(csv, "iteration"),
 		.worker = csv_need(csv, "worker"),
 		.host = csv_need(csv, "host"),
+		.start = csv_need(csv, "start_s"),
+		.finish = csv_need(csv, "finish_s"),
 		.duration = csv_need(csv, "duration_s"),
 		.last = csv_need(csv, "last_worker"),
 		.times = csv_need(csv, "last_times"),
@@ -174,6 +176,8 @@ static void add_row(struct breakdown *b, struct csv *csv, const struct columns *
 		it->longest = duration;
 		it->worst = csv_u64(csv, c->worker);
 		it->host = csv_u64(csv, c->host);
+		it->begin = csv_real(csv, c->start);
+		it->end = csv_real(csv, c->finish);
 	}
 	if (!csv_empty(csv, c->last))
 		add_named(it->open->last, csv_text(csv, c->last), csv_u64(csv, c->times),

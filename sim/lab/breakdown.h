@@ -49,6 +49,7 @@ struct breakdown_iteration {
 	double sum;                     /* of the durations of all workers */
 	double longest;                 /* the longest of these durations */
 	uint64_t worst, host;           /* the worker that took longest, and its host */
+	double begin, end;              /* of that worker's iteration */
 	struct breakdown_named last, link, pushed;
 	size_t first_share, share_count; /* busiest link first; of a link, largest share first */
 

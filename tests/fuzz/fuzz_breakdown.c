@@ -1,10 +1,11 @@
 /* Any bytes as the tables that `why`, `report` and `plot` read of a run: why.csv, why-groups.csv,
- * why-links.csv, jobs.csv, flows.csv. No crash, no leak, an error or values.
- * Covers: sim/lab/breakdown.c sim/lab/figures/values.c */
+ * why-links.csv, why-hottest.csv, links.csv, jobs.csv, flows.csv. No crash, no leak, an error or
+ * values. Covers: sim/lab/breakdown.c sim/lab/hottest.c sim/lab/figures/values.c */
 #include "base/mem.h"
 #include "files.h"
 #include "lab/breakdown.h"
 #include "lab/figures/values.h"
+#include "lab/hottest.h"
 
 #include <stdlib.h>
 
@@ -21,6 +22,22 @@ static void read_breakdown(const char *dir)
 		if (breakdown_job_end(&b, i) <= i)
 			abort();
 	breakdown_release(&b);
+	free(error);
+}
+
+static void read_hottest(const char *dir)
+{
+	struct hottest hottest;
+	char *error = NULL;
+
+	if (hottest_read(&hottest, dir, &error) == (error != NULL))
+		abort();
+	for (size_t i = 0; i < hottest.count; i++) {
+		if (i && hottest.links[i].utilization > hottest.links[i - 1].utilization)
+			abort();
+		free(hottest_users(&hottest.links[i]));
+	}
+	hottest_release(&hottest);
 	free(error);
 }
 
@@ -57,6 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *dir = files_write(data, size);
 
 	read_breakdown(dir);
+	read_hottest(dir);
 	for (size_t i = 0; i < sizeof(queries) / sizeof(*queries); i++)
 		read_values(dir, &queries[i]);
 	return 0;

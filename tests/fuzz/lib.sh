@@ -79,7 +79,7 @@ seeds_of_runs() {
 	files "$work" "${tables[@]/#/a/}" "${tables[@]/#/b/}" >"$seeds/results/two"
 	files "$work" a/summary.json a/manifest.json b/summary.json b/manifest.json >"$seeds/results/summaries"
 	"$program" run "$work/x.json" --why --out "$work/why" --quiet >/dev/null
-	files "$work/why" why.csv why-groups.csv why-links.csv jobs.csv flows.csv iterations.csv >"$seeds/breakdown/run"
+	files "$work/why" why.csv why-groups.csv why-links.csv why-hottest.csv links.csv jobs.csv flows.csv iterations.csv >"$seeds/breakdown/run"
 	sed 's/"count": 12/"count": 550/' "$work/x.json" >"$work/long.json"
 	"$program" run "$work/long.json" --out "$work/long" --quiet >/dev/null
 	files "$work" a/summary.json=long/summary.json a/flows.csv=long/flows.csv a/manifest.json=long/manifest.json \
