@@ -43,7 +43,7 @@ same all/timeline.pftrace drawn/timeline.pftrace
 adds_up='
 	function ps(t) { return int(t * 1e12 + 0.5) }
 	NR > 1 { sum = 0
-		for (i = 10; i < 10 + 22; i++) sum += ps($i)
+		for (i = 10; i < 10 + 23; i++) sum += ps($i)
 		if (sum != ps(c["duration_s"])) print "line " NR ": " sum
 		if (ps(c["finish_s"]) - ps(c["start_s"]) != ps(c["duration_s"])) print "line " NR ": not as long" }'
 cells "$adds_up" why/why.csv

@@ -5,6 +5,7 @@
 #include "run/simulation_state.h"
 #include "topo/detours.h"
 #include "topo/links.h"
+#include "why/why.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -156,6 +157,8 @@ static void on_change(struct sim *sim, uint32_t entity, void *owner)
 		begin_outage(element);
 	else
 		failures->outages[element->outage].repaired = sim->now;
+	if (!element->down)
+		why_reopens(net);
 	fail_part[element->target.kind](net, element->target.number, element->down);
 	if (element->target.kind != FAILS_LINK && element->down)
 		jobs_switch_failed(failures->simulation->jobs, element->target.number);
@@ -201,6 +204,7 @@ static void on_notice(struct sim *sim, uint32_t entity, void *owner)
 	if (element->known != element->down) {
 		element->known = element->down;
 		learn_ways(element);
+		why_reopens(&topo->net);
 		for (unsigned p = 0; p < topo->net.protocol_count; p++)
 			if (topo->net.protocols[p].ops->reroute)
 				topo->net.protocols[p].ops->reroute(topo->net.protocols[p].self);

@@ -41,8 +41,10 @@
 				       "switch had no aggregator."),                               \
 		CAUSE("timeout", "Waited for a timeout before a retransmission."),                 \
 		CAUSE("fast", "Waited for a retransmission that needed no timeout."),              \
-		CAUSE("failure",                                                                   \
-		      "Waited for the job controller after a link or switch had failed."),         \
+		CAUSE("failure", "Waited for the job controller, or for a way, after a link or "   \
+				 "switch had failed."),                                            \
+		CAUSE("backoff",                                                                   \
+		      "Waited, when there was a way again, for a timer that had backed off."),     \
 		CAUSE("unexplained", "None of these.")
 
 static const struct out_column why_columns[] = {

@@ -29,6 +29,7 @@ const char *const why_cause_names[WHY_CAUSES] = {
 	[WHY_TIMEOUT] = "timeout",
 	[WHY_FAST] = "fast",
 	[WHY_FAILURE] = "failure",
+	[WHY_BACKOFF] = "backoff",
 	[WHY_UNEXPLAINED] = "unexplained",
 };
 
@@ -361,6 +362,21 @@ static void take_own_turn(struct walk *walk, const struct why_step *step, sim_ti
 		take_turn(walk, step, sent - since);
 }
 
+/* Charges a wait for a timeout, of which the last part is the timer's back-off if a failed link had
+ * lost what is sent again. */
+static void take_timeout(struct walk *walk, const struct why_step *step, enum why_cause cause,
+			 sim_time time)
+{
+	sim_time backoff = min(step->backoff_us * (sim_time)PS_PER_US, time);
+
+	if (!step->outage) {
+		take(walk, cause, time);
+		return;
+	}
+	take(walk, WHY_BACKOFF, backoff);
+	take(walk, WHY_FAILURE, time - backoff);
+}
+
 /* Charges the delays where a way begins. An amount of SIM_TIME_MAX charges all that is left. */
 static void take_begin(struct walk *walk, const struct why_step *step)
 {
@@ -374,13 +390,13 @@ static void take_begin(struct walk *walk, const struct why_step *step)
 		return;
 	}
 	if (step->again)
-		take(walk, resent_for(walk, step->timed),
-		     step->first == SIM_TIME_MAX ? SIM_TIME_MAX : step->sent - step->first);
+		take_timeout(walk, step, resent_for(walk, step->timed),
+			     step->first == SIM_TIME_MAX ? SIM_TIME_MAX : step->sent - step->first);
 	if (step->stream && sent > max(since, step->ready))
 		take_turn(walk, step, sent - max(since, step->ready));
 	if (step->silent && step->ready > since)
-		take(walk, WHY_TIMEOUT,
-		     step->ready - max(since, walk->why->steps[step->previous].sent));
+		take_timeout(walk, step, WHY_TIMEOUT,
+			     step->ready - max(since, walk->why->steps[step->previous].sent));
 	if (step->recovery) {
 		take(walk, resent_for(walk, step->timed), SIM_TIME_MAX);
 		return;
@@ -866,6 +882,17 @@ void why_iterates(struct why_job *job, uint32_t worker)
 	end_iteration(job, worker);
 }
 
+void why_reopens(const struct network *net)
+{
+	struct why *why = why_of(net);
+
+	if (!why)
+		return;
+	why->reopened = array_reserve(why->reopened, why->reopened_count, &why->reopened_capacity,
+				      sizeof(*why->reopened));
+	why->reopened[why->reopened_count++] = net->sim->now;
+}
+
 /* --- schemes --- */
 
 struct why_chunks *why_join(const struct network *net, uint32_t number, const uint32_t *members,
@@ -1090,6 +1117,7 @@ void why_free(struct why *why)
 	for (size_t i = 0; i < why->name_capacity; i++)
 		free(why->names[i]);
 	free(why->names);
+	free(why->reopened);
 	free(why->jobs);
 	why_trail_free(why);
 	free(why);

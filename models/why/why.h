@@ -66,7 +66,10 @@ enum why_cause {
 	WHY_NO_AGGREGATOR,
 	WHY_TIMEOUT, /* lost or believed lost, until a timeout */
 	WHY_FAST,    /* lost or believed lost, and sent again without a timeout */
-	WHY_FAILURE, /* from a failure of a link or switch to the restart of the tensors */
+	/* From a failure of a link or switch to the restart of the tensors; of a connection, until
+	 * there is a way again. */
+	WHY_FAILURE,
+	WHY_BACKOFF, /* and from then on, until a timer that has backed off sends again */
 	WHY_UNEXPLAINED,
 	WHY_CAUSES
 };
@@ -270,6 +273,11 @@ enum why_cut {
 	WHY_CUT_BY_LOCK   /* the tree was locked by another job, or its lock was on the way */
 };
 void why_window(struct why_chunks *chunks, uint32_t worker, enum why_cut cut);
+
+/* --- hook for failures --- */
+
+/* Something has been repaired, or paths lead around what has failed. */
+void why_reopens(const struct network *net);
 
 /* --- hooks for hosts that take time: servers that add, steps with a latency --- */
 

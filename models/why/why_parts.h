@@ -31,20 +31,23 @@ struct why_step {
 		/* Where a way begins. The larger member of the union comes first, because an
 		 * initialiser that names no member zeroes the first. */
 		struct {
-			sim_time sent;   /* when the NIC sent the packet */
-			sim_time ready;  /* when its data was handed over, or written */
-			sim_time wrote;  /* when a stream had been written to before `ready` */
-			sim_time behind; /* how long the NIC was busy right before */
-			sim_time first;  /* when it was first sent; SIM_TIME_MAX = unknown */
-			bool others;     /* `behind`: with packets of others, not of this job */
-			bool again;      /* it was sent before */
-			bool timed;      /* a timeout is why it is sent again, or asked for */
-			bool recovery;   /* a message about what is missing begins here */
-			bool stream;     /* of TCP or RoCE: its window does not wait for results */
-			bool pushed; /* a packet of job `place` pushed it out of its aggregator */
+			sim_time sent;     /* when the NIC sent the packet */
+			sim_time ready;    /* when its data was handed over, or written */
+			sim_time wrote;    /* when a stream had been written to before `ready` */
+			sim_time behind;   /* how long the NIC was busy right before */
+			sim_time first;    /* when it was first sent; SIM_TIME_MAX = unknown */
+			bool others : 1;   /* `behind`: with packets of others, not of this job */
+			bool again : 1;    /* it was sent before */
+			bool timed : 1;    /* a timeout is why it is sent again, or asked for */
+			bool recovery : 1; /* a message about what is missing begins here */
+			bool stream : 1; /* of TCP or RoCE: its window does not wait for results */
+			bool pushed : 1; /* a packet of job `place` pushed it out of its aggregator
+					  */
 			bool silent : 1; /* the sender had waited for a timeout until `ready` */
 			bool inside : 1; /* over links inside a machine, from `previous` or here */
+			bool outage : 1; /* the timeout was for what a failed link had lost */
 			uint8_t cut;     /* enum why_cut of the sender's window */
+			uint32_t backoff_us; /* `outage`: of the timeout, since a way was there */
 		};
 		struct { /* a hop */
 			sim_time arrived;
@@ -161,6 +164,7 @@ struct why_connection {
 	sim_time wrote; /* when the stream last grew */
 	/* The last wait for a timeout: from what was sent before it to what was sent again. */
 	sim_time silence, spoke;
+	sim_time lost; /* when a failed link last lost a packet of it; 0 = never */
 };
 
 /* Who owns the packets of a scheme's flow. */
@@ -214,6 +218,9 @@ struct why {
 	size_t conn_capacity[NET_PROTOCOLS];
 	uint32_t group;    /* of the flow that opens its connection */
 	uint32_t from, to; /* of a job's; WHY_NONE: its hosts tell */
+
+	sim_time *reopened; /* times of why_reopens(); owned */
+	size_t reopened_count, reopened_capacity;
 
 	struct why_line *lines;      /* by port */
 	struct why_snapshot volumes; /* entry 0 stands for no volume */

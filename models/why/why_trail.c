@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "net/lossless.h"
+#include "net/outage.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -305,6 +306,22 @@ static void note_segment(struct why_connection *conn, sim_time now, bool again)
 	conn->sent = now;
 }
 
+/* If a failed link has lost what a connection sent since `from`, its timeout, which ends at `end`,
+ * is the failure's until there is a way again, and then the timer's back-off. */
+static void note_outage(const struct why *why, const struct why_connection *conn, sim_time from,
+			sim_time end, struct why_step *step)
+{
+	size_t i = why->reopened_count;
+
+	if (!conn->lost || conn->lost < from || conn->lost > end)
+		return;
+	while (i && why->reopened[i - 1] >= conn->lost)
+		i--;
+	step->outage = true;
+	if (i < why->reopened_count && why->reopened[i] < end)
+		step->backoff_us = (uint32_t)((end - why->reopened[i]) / PS_PER_US);
+}
+
 /* A new segment, written before its sender last waited for a timeout, was ready to be sent when
  * that was over. The wait begins where this step ends. */
 static uint32_t begin_before_silence(struct why *why, const struct why_connection *conn,
@@ -321,6 +338,7 @@ static uint32_t begin_before_silence(struct why *why, const struct why_connectio
 	step->place = WHY_NONE;
 	step->silent = true;
 	step->ready = conn->spoke;
+	note_outage(why, conn, conn->silence, conn->spoke, step);
 	return number;
 }
 
@@ -350,6 +368,8 @@ static uint32_t begin_segment(struct why *why, uint32_t port, const struct packe
 					: WHY_UNCUT;
 	if (step->again)
 		step->timed = conn->timed;
+	if (step->again && step->first != SIM_TIME_MAX)
+		note_outage(why, conn, step->first, step->sent, step);
 	return !step->again && conn->spoke > step->ready ? begin_before_silence(why, conn, number)
 							 : number;
 }
@@ -574,6 +594,13 @@ static void keep_at_node(struct why *why, const struct packet *packet)
 	why_step_release(why, know(why->nodes, now).step);
 }
 
+/* Whether the packet that arrives over a port now is lost to a failure of its link, as good as. */
+static bool is_lost(const struct network *net, uint32_t port)
+{
+	return network_is_down(net, port) || (net->outages && (net->outages->stranded[port][0] ||
+							       net->outages->stranded[port][1]));
+}
+
 static void before(void *owner, const struct sim_event *event)
 {
 	struct why *why = owner;
@@ -606,6 +633,8 @@ static void before(void *owner, const struct sim_event *event)
 	why->current.step = hop(why, event->entity, line, number);
 	why->current.node = port->to;
 	why->current.worked = false;
+	if (is_lost(why->net, event->entity) && conn_of(why, packet))
+		conn_of(why, packet)->lost = why->net->sim->now;
 	flow = flow_of(why, packet);
 	why->current.worker = !flow && port->to_host && conn_of(why, packet)
 				      ? conn_of(why, packet)->to

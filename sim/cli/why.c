@@ -155,6 +155,13 @@ static void print_job(FILE *to, const struct breakdown *b, const struct breakdow
 	print_causes(to, cause, sum);
 	fputc('\n', to);
 	print_groups(to, b, first->job);
+	if (cause[WHY_BACKOFF] > 0)
+		fprintf(to,
+			"  failures: %.4g ms a worker until there was a way again, and %.4g ms "
+			"beyond "
+			"that, for timers that had backed off\n",
+			cause[WHY_FAILURE] / (double)first->workers * 1e3,
+			cause[WHY_BACKOFF] / (double)first->workers * 1e3);
 	if (count > SHOWN) {
 		qsort(order, count, sizeof(*order), by_length);
 		fprintf(to, "  the %d longest of %zu iterations:\n", SHOWN, count);

@@ -35,6 +35,7 @@ const struct breakdown_cause breakdown_causes[BREAKDOWN_CAUSES] = {
 	{ "timeout", "timeout", 2, 1 },
 	{ "fast", "fast retransmit", 2, 2 },
 	{ "failure", "failure", 2, 4 },
+	{ "backoff", "timers behind a failure", 8, 2 },
 	{ "unexplained", "unexplained", 8, 3 },
 };
 

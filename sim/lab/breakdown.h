@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BREAKDOWN_CAUSES 22
+#define BREAKDOWN_CAUSES 23
 
 /* Causes, in the order of the columns of why.csv. */
 struct breakdown_cause {

@@ -143,6 +143,42 @@ Test(why, a_failure_costs_the_controllers_delay)
 	run_free(&run);
 }
 
+/* A ring whose link fails for 300 ms: nothing comes until the repair, and what that costs beyond
+ * the 300 ms is the timer, which has backed off. */
+Test(why, a_timer_outlasts_a_failure)
+{
+	const sim_time outage = 300 * MS;
+	sim_time end[2];
+	struct look look;
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct run run;
+
+		run_build(
+			&run,
+			"{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 4 }, 'failures': { "
+			"'events': [ %s ] }, 'jobs': [ { 'workers': 4, 'all_reduce': 'ring', "
+			"'model': { 'layers': [ { 'gradient': '10MB', 'forward': '1ms' } ] } } ] }",
+			i ? "{ 'fails': 'h1 -> switch', 'at': '2ms', 'repair_after': '300ms' }"
+			  : "");
+		look_on(&look, &run);
+		run_to(&run, END_ALL_DONE);
+		end[i] = run.s->sim.now;
+		look_away(&look);
+		run_free(&run);
+	}
+	cr_assert_gt(end[1] - end[0], outage + MS);
+	for (size_t i = 0; i < 4; i++) {
+		const sim_time *cause = look.rows[i].cause;
+
+		cr_expect_float_eq((double)cause[WHY_FAILURE] / (double)outage, 1, 0.01);
+		cr_expect_float_eq((double)cause[WHY_BACKOFF] / (double)(end[1] - end[0] - outage),
+				   1, 0.05, "%lu of %lu ps", (unsigned long)cause[WHY_BACKOFF],
+				   (unsigned long)(end[1] - end[0] - outage));
+		cr_expect_eq(cause[WHY_TIMEOUT] + cause[WHY_UNEXPLAINED], 0);
+	}
+}
+
 /* Runs eight workers whose spine 0 fails, or (`at` is "") does not. Returns their time. */
 static sim_time run_ring(struct look *look, const char *at)
 {
