@@ -188,6 +188,18 @@ static void learn_ways(const struct element *element)
 	}
 }
 
+/* Whether there may be paths around what has failed: hosts have one link each. */
+static bool may_go_around(const struct element *element)
+{
+	const struct network *net = &element->failures->simulation->topo.net;
+	uint32_t count, first = links_of(element, &count);
+
+	for (uint32_t port = first; port < first + count; port++)
+		if (port < net->host_ports || net->ports[port].to_host)
+			return false;
+	return true;
+}
+
 static void on_notice(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct element *element = owner;
@@ -204,7 +216,8 @@ static void on_notice(struct sim *sim, uint32_t entity, void *owner)
 	if (element->known != element->down) {
 		element->known = element->down;
 		learn_ways(element);
-		why_reopens(&topo->net);
+		if (element->down && may_go_around(element))
+			why_reopens(&topo->net);
 		for (unsigned p = 0; p < topo->net.protocol_count; p++)
 			if (topo->net.protocols[p].ops->reroute)
 				topo->net.protocols[p].ops->reroute(topo->net.protocols[p].self);

@@ -368,8 +368,9 @@ static uint32_t begin_segment(struct why *why, uint32_t port, const struct packe
 					: WHY_UNCUT;
 	if (step->again)
 		step->timed = conn->timed;
-	if (step->again && step->first != SIM_TIME_MAX)
-		note_outage(why, conn, step->first, step->sent, step);
+	if (step->again)
+		note_outage(why, conn, step->first == SIM_TIME_MAX ? conn->silence : step->first,
+			    step->sent, step);
 	return !step->again && conn->spoke > step->ready ? begin_before_silence(why, conn, number)
 							 : number;
 }
