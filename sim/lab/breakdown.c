@@ -10,7 +10,7 @@
 
 #define JOBS_MAX 10000000 /* no run has as many; a larger job number is an error */
 #define NAMES    64       /* names in each list of an iteration; further ones are left out */
-#define OPEN     3        /* iterations of a job, the newest, that may still get rows */
+#define OPEN     3        /* iterations of a job, the newest, whose rows' names count */
 
 /* Related causes share a colour. */
 const struct breakdown_cause breakdown_causes[BREAKDOWN_CAUSES] = {
@@ -141,13 +141,17 @@ static struct breakdown_iteration *iteration_of(struct breakdown *b, struct csv 
 		b->newest = array_reserve(b->newest, b->jobs, &b->job_capacity, sizeof(*b->newest));
 		b->newest[b->jobs++] = 0;
 	}
-	i = b->newest[job]; /* like `before`: 1 + index, or 0 for none */
-	for (size_t n = 0; i && n < OPEN; i = b->iterations[i - 1].before, n++)
+	/* like `before`: 1 + index, or 0 for none; workers that wait for no other run ahead */
+	for (i = b->newest[job]; i && b->iterations[i - 1].number >= number;
+	     i = b->iterations[i - 1].before)
 		if (b->iterations[i - 1].number == number)
 			return &b->iterations[i - 1];
 	if (b->newest[job] && number <= b->iterations[b->newest[job] - 1].number)
 		csv_complain(csv, c->iteration, "comes too late, behind rows of later iterations");
-	if (i) /* the iteration before the OPEN newest: it gets no more rows */
+	i = b->newest[job];
+	for (size_t n = 1; i && n < OPEN; n++)
+		i = b->iterations[i - 1].before;
+	if (i)
 		close_names(&b->iterations[i - 1]);
 	b->iterations =
 		array_reserve(b->iterations, b->count, &b->capacity, sizeof(*b->iterations));
@@ -180,6 +184,8 @@ static void add_row(struct breakdown *b, struct csv *csv, const struct columns *
 		it->begin = csv_real(csv, c->start);
 		it->end = csv_real(csv, c->finish);
 	}
+	if (!it->open)
+		return;
 	if (!csv_empty(csv, c->last))
 		add_named(it->open->last, csv_text(csv, c->last), csv_u64(csv, c->times),
 			  csv_real(csv, c->last_s));
