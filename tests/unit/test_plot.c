@@ -228,10 +228,12 @@ Test(plot, many_groups_become_one)
 
 #define WHY_HEADER                                                                                 \
 	"job_id,name,scheme,iteration,worker,host,start_s,finish_s,duration_s,compute_s,jitter_s," \
-	"window_s,window_marks_s,window_losses_s,quota_s,lock_s,nic_s,wire_s,queue_own_s,queue_"   \
+	"window_s,window_marks_s,window_losses_s,quota_s,lock_s,nic_s,wire_s,inside_s,queue_own_"  \
+	"s,queue_"                                                                                 \
 	"jobs_s,"                                                                                  \
-	"queue_flows_s,pause_s,straggler_s,server_s,no_aggregator_s,timeout_s,fast_s,"             \
-	"failure_s,unexplained_s,last_worker,last_times,last_s,link,link_s,pushed_by,pushed_s\n"
+	"queue_flows_s,pause_s,straggler_s,bubble_s,server_s,no_aggregator_s,timeout_s,fast_s,"    \
+	"failure_s,backoff_s,unexplained_s,last_worker,last_times,last_s,link,link_s,pushed_by,"   \
+	"pushed_s\n"
 
 /* Means over workers and iterations. Job 0 has (200 + 400) / 2 of computing and (100 + 300) / 2 of
  * wire. Causes below 1 % in every job are the rest. */
@@ -241,11 +243,13 @@ Test(plot, breakdown)
 	create_text(
 		"why.csv", WHY_HEADER
 		"0,a "
-		"b,ring,0,0,0,0,300.5,300.5,200,0,0,0,0,0,0,0,100,0,0,0,0,0,0,0,0,0,0,0.5,,,,,,,\n"
-		"0,a b,ring,0,1,1,0,700,700,400,0,0,0,0,0,0,0,300,0,0,0,0,0,0,0,0,0,0,0,0,3,1,h0 "
+		"b,ring,0,0,0,0,300.5,300.5,200,0,0,0,0,0,0,0,100,0,0,0,0,0,0,0,0,0,0,0,0,0,0.5,,,,"
+		",,,\n"
+		"0,a "
+		"b,ring,0,1,1,0,700,700,400,0,0,0,0,0,0,0,300,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,3,1,h0 "
 		"-> "
 		"h1,1,0,0.5\n"
-		"2,c,ring,0,0,2,0,1,1,0,0,0,0,0,0,0,0,1,0,0,0,0,0,0,0,0,0,0,0,,,,,,,\n");
+		"2,c,ring,0,0,2,0,1,1,0,0,0,0,0,0,0,0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,\n");
 	expect_figure("breakdown", "# What iterations are spent on\n"
 				   "# Mean over workers and iterations of 2 jobs\n"
 				   "# bar = 0: a b\n"
@@ -264,13 +268,12 @@ Test(plot, breakdown)
 Test(plot, breakdown_of_a_job_that_cannot_be)
 {
 	create_manifest();
-	create_text(
-		"why.csv", WHY_HEADER
-		"99999999999,a,ring,0,0,0,0,1,1,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,\n");
+	create_text("why.csv", WHY_HEADER "99999999999,a,ring,0,0,0,0,1,1,1,0,0,0,0,0,0,0,0,0,0,0,"
+					  "0,0,0,0,0,0,0,0,0,0,0,,,,,,,\n");
 	expect_error("breakdown", "png", "\"99999999999\" is not the number of a job");
 }
 
-/* As in a table that somebody has sorted by worker. */
+/* As in a table that somebody has sorted by time; rows of an iteration that has some may come. */
 Test(plot, breakdown_of_an_iteration_that_comes_again)
 {
 	create_manifest();
@@ -278,8 +281,9 @@ Test(plot, breakdown_of_an_iteration_that_comes_again)
 	fputs(WHY_HEADER, file);
 	for (int i = 0; i < 5; i++)
 		fprintf(file,
-			"0,a,ring,%d,0,0,0,1,1,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,\n",
-			i % 4);
+			"0,a,ring,%d,0,0,0,1,1,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,"
+			"\n",
+			i < 4 ? 1 + i % 2 : 0);
 	cr_assert_eq(fclose(file), 0);
 	expect_error("breakdown", "png", "why.csv:6: column iteration: \"0\" comes too late");
 }
@@ -289,7 +293,7 @@ Test(plot, no_breakdown)
 	create_manifest();
 	expect_error("breakdown", "png", "there is no why.csv; run --why writes it");
 	create_text("why.csv", WHY_HEADER
-		    "0,a,ring,0,0,0,0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,\n");
+		    "0,a,ring,0,0,0,0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,\n");
 	expect_error("breakdown", "png", "iterations took no time");
 }
 
