@@ -5,8 +5,11 @@
  * random: each packet draws one. oblivious: all in turn, in an order that is drawn anew each time
  * round (uet-htsim, uec_mp.cpp). reps: values of which an ACK came without a mark are used again,
  * others are drawn (REPS, Bonato et al. 2024, with its ring of eight; without the freezing of paths
- * after a timeout). Values die out by chance, so REPS needs marks in order to spread: beside DCTCP,
- * which holds queues at the mark, a permutation takes as long as on one path each.
+ * after a timeout).
+ *
+ * What is left between a permutation here and the same by uet-htsim (128 hosts, 100 Gbps) is
+ * DCTCP: any marked path cuts the window of all, so the threshold has to be near a
+ * bandwidth-delay product, and a segment that comes later than RACK waits for costs half a window.
  *
  * Values lead to routes of connections (transport_route()); several may lead to one. ACKs keep the
  * path of the connection. */

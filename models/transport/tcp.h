@@ -41,8 +41,9 @@ struct tcp_conf {
 	bytes max_window; /* 0 = none */
 	int recovery;     /* enum tcp_recovery */
 	bool handshake_rtt;
-	int spray;     /* enum spray_kind */
-	int64_t paths; /* values that lead to routes, a power of two */
+	int64_t reo_wnd_mult; /* 0 = by `spray` */
+	int spray;            /* enum spray_kind */
+	int64_t paths;        /* values that lead to routes, a power of two */
 	sim_time tlp_ack_delay, tlp_slack;
 	void *control[CC_COUNT]; /* parameters of congestion controls, as cc_table */
 };

@@ -179,8 +179,8 @@ static void end_recovery(struct tcp_conn *conn)
 
 	conn->tx.recovering = false;
 	conn->tx.inflation = 0;
-	if (sack->steps > 1 && !--sack->persist)
-		sack->steps = 1;
+	if (sack->steps > sack->first_steps && !--sack->persist)
+		sack->steps = sack->first_steps;
 }
 
 /* A loss starts a recovery, unless the window has been cut for the segments under way. */

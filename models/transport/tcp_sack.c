@@ -6,6 +6,11 @@
 
 #include <stdlib.h>
 
+/* Paths differ by their queues. A sprayed segment whose path has the longer one is lost to a window
+ * of a fourth of the shortest round trip, and the window is halved in vain: so its bound, the
+ * smoothed round trip, holds from the start. */
+#define SPRAYED_STEPS 64
+
 /* --- reports of the receiver --- */
 
 void tcp_sack_report(struct tcp_rx *rx, const struct packet *packet, bool twice)
@@ -118,12 +123,14 @@ static void grow(struct tcp_sack *sack)
 void tcp_sack_sent(struct tcp_conn *conn, const struct packet *packet)
 {
 	struct tcp_sack *sack = conn->tx.sack;
+	const struct spray *spray = conn->tx.spray;
 
 	if (sack->behind - sack->first > sack->mask)
 		grow(sack);
 	*tcp_segment(sack, sack->behind) = (struct tcp_segment){ .seq = packet->seq,
 								 .sent = packet->sent_at,
-								 .size = packet->payload };
+								 .size = packet->payload,
+								 .path = spray ? spray->value : 0 };
 	list_newest(sack, sack->behind++);
 	sack->out += packet->payload;
 }
@@ -261,7 +268,10 @@ void tcp_sack_open(struct tcp_conn *conn, uint64_t key)
 	struct tcp_sack *sack = conn->tx.sack;
 	struct tcp_segment *segments = sack ? sack->segments : xcalloc(16, sizeof(*segments));
 	uint64_t mask = sack ? sack->mask : 15;
+	unsigned steps = conf->spray ? SPRAYED_STEPS : 1;
 
+	if (conf->reo_wnd_mult)
+		steps = (unsigned)conf->reo_wnd_mult;
 	if (sack)
 		free_reports(sack);
 	else
@@ -273,7 +283,8 @@ void tcp_sack_open(struct tcp_conn *conn, uint64_t key)
 				   .newest = TCP_NO_SEGMENT,
 				   .min_rtt = SIM_TIME_MAX,
 				   .reordered = conf->spray, /* the sender knows that it reorders */
-				   .steps = 1,
+				   .steps = steps,
+				   .first_steps = steps,
 				   .reports = xcalloc(1, sizeof(*sack->reports)) };
 	sack->told.last = sack->reports;
 	conn->tx.sack = sack;

@@ -85,7 +85,7 @@ struct tcp_sack {
 	sim_time sent, rtt, min_rtt;
 	uint64_t end, highest; /* its end; the highest end that was delivered */
 	uint64_t round_end;    /* of the round in which a duplicate widened the window */
-	unsigned steps, persist;
+	unsigned steps, first_steps, persist; /* reo_wnd_mult, now and without duplicates */
 	bool reordered;
 	struct timer reorder;
 	/* TLP */

@@ -362,6 +362,7 @@ static void put_spray(void)
 	static const struct option options[] = {
 		{ "spray", 40, "'random'|'oblivious'|'reps'" },
 		{ "paths", 40, "1|8|512" },
+		{ "reo_wnd_mult", 20, "1|4|1000" },
 	};
 
 	rng = &spraying;
