@@ -162,6 +162,36 @@ static void check_frame(const struct scenario *scenario, const char *pointer, by
 			   frame, topology->host.queue);
 }
 
+/* Switches that choose the ports of packets put them out of order. */
+static void check_ways(const struct scenario *scenario, struct conf_doc *doc)
+{
+	static const char *const place = "/topology/switch/ways";
+	const struct topology_conf *topology = &scenario->topology;
+
+	if (topology->switches.ways == WAYS_SENDER)
+		return;
+	if (topology->graph)
+		conf_error(doc, place, "shortest is not for graphs: their paths differ");
+	else if (topology_uplink_rate(topology) < topology_host_rate(topology))
+		conf_error(doc, place,
+			   "shortest needs links between switches that are as fast as those of "
+			   "hosts");
+	if (scenario->tcp.recovery == TCP_NEWRENO)
+		conf_error(
+			doc, place,
+			"shortest needs \"recovery\" sack or rack of tcp: to newreno, packets out "
+			"of order are losses");
+	if (scenario_uses_roce(scenario, false))
+		conf_error(doc, place,
+			   "shortest is not for RoCE: to it, packets out of order are losses");
+	if (topology_pause(topology, false).on)
+		conf_error(doc, place, "shortest is not for networks with PAUSE");
+	if (topology->fails)
+		conf_error(doc, place, "shortest is not for networks that fail");
+	if (scenario->fidelity != FIDELITY_PACKET)
+		conf_error(doc, place, "shortest needs packet fidelity");
+}
+
 /* A flow's ideal is that of one path, so no path may be the narrower part of a sprayed way. */
 static void check_spray(const struct scenario *scenario, struct conf_doc *doc)
 {
@@ -645,6 +675,7 @@ void scenario_check(struct scenario *scenario, struct conf_doc *doc)
 		return;
 	scenario->topology.switches.answers = answers_of(scenario);
 	scenario->topology.fails = scenario->failures.events.count > 0;
+	check_ways(scenario, doc);
 	topology_check_pause(&scenario->topology, scenario_heeds_marks(scenario), doc);
 	if (conf_errors(doc) != before)
 		return;

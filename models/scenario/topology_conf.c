@@ -84,6 +84,10 @@ static const struct conf_row pause_forms[] = {
 };
 static const struct conf_table pause_alternatives = { "pause_forms", pause_forms, 0, NULL };
 
+static const char *const ways_names[] = {
+	[WAYS_SENDER] = "sender", [WAYS_SHORTEST] = "shortest", NULL
+};
+
 static const struct conf_row switch_rows[] = {
 	CONF_TIME("latency", struct switch_conf, latency, "500ns", 0, PS_PER_S,
 		  "Pipeline: time from the last bit of a packet to its egress queue.",
@@ -101,6 +105,15 @@ static const struct conf_row switch_rows[] = {
 		   "Lossless links: a switch stops its neighbours before its memory is full "
 		   "(PAUSE; PFC of one class).",
 		   "off, as in Ethernet"),
+	CONF_ENUM("ways", struct switch_conf, ways, "sender", ways_names,
+		  "Who chooses among equal ports on the way up. sender: ECMP by flow, or \"spray\" "
+		  "of tcp; shortest: the switch, for each packet of data, one of the shortest "
+		  "queues, by chance. In leaf-spine and fat-tree.",
+		  "our choice: ECMP; shortest: uet-htsim's ecmp_ar"),
+	CONF_BYTES("ways_level", struct switch_conf, ways_level, "9kB", 64, MEMORY_MAX >> 10,
+		   "shortest: queues below this are alike, those below twice it, below four times, "
+		   "and all longer ones.",
+		   "uet-htsim: 5 % of a bandwidth-delay product"),
 	CONF_STRING("aggregation", struct switch_conf, aggregation, "all",
 		    "Which switches add gradients up: all, none, or those of one tier (\"leaf\"); "
 		    "a graph may say it for each switch. The others only forward. ATP and ESA add "

@@ -34,8 +34,8 @@ static const struct conf_row tcp_rows[] = {
 		  "our choice: the first segment measures it"),
 	CONF_INT("reo_wnd_mult", struct tcp_conf, reo_wnd_mult, CONF_OPTIONAL, 1, 1000,
 		 "RACK, at first: how many fourths of the shortest round trip a segment may come "
-		 "behind later ones, up to a smoothed round trip. Default: 1; with spray 64, where "
-		 "paths differ by queues.",
+		 "behind later ones, up to a smoothed round trip. Default: 1; with \"spray\" or "
+		 "\"ways\" 64, where paths differ by queues.",
 		 "RFC 8985 section 6.2"),
 	CONF_ENUM("spray", struct tcp_conf, spray, "none", spray_names,
 		  "How packets of a connection take all shortest paths: none, one path; random; "

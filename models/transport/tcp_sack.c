@@ -268,7 +268,8 @@ void tcp_sack_open(struct tcp_conn *conn, uint64_t key)
 	struct tcp_sack *sack = conn->tx.sack;
 	struct tcp_segment *segments = sack ? sack->segments : xcalloc(16, sizeof(*segments));
 	uint64_t mask = sack ? sack->mask : 15;
-	unsigned steps = conf->spray ? SPRAYED_STEPS : 1;
+	bool reorders = conf->spray || conn->tcp->topo->conf->switches.ways != WAYS_SENDER;
+	unsigned steps = reorders ? SPRAYED_STEPS : 1;
 
 	if (conf->reo_wnd_mult)
 		steps = (unsigned)conf->reo_wnd_mult;
@@ -282,7 +283,7 @@ void tcp_sack_open(struct tcp_conn *conn, uint64_t key)
 				   .oldest = TCP_NO_SEGMENT,
 				   .newest = TCP_NO_SEGMENT,
 				   .min_rtt = SIM_TIME_MAX,
-				   .reordered = conf->spray, /* the sender knows that it reorders */
+				   .reordered = reorders, /* the sender knows */
 				   .steps = steps,
 				   .first_steps = steps,
 				   .reports = xcalloc(1, sizeof(*sack->reports)) };

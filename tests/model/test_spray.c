@@ -1,10 +1,10 @@
 /* Connections over all shortest paths: what it is worth on a permutation, that all paths are used,
- * and that values which lead through a marked switch are given up. */
+ * that values which lead through a marked switch are given up, and switches that choose. */
 #include "model_run.h"
 
 #include "transport/tcp_conn.h"
 
-static double last_fct(const char *spray, unsigned fourths)
+static double last_fct(const char *ways, const char *spray, unsigned fourths)
 {
 	struct run run;
 	double last;
@@ -12,15 +12,16 @@ static double last_fct(const char *spray, unsigned fourths)
 	run_build(&run,
 		  "{ 'name': 't', 'topology': { 'kind': 'fat-tree', 'k': 4,"
 		  "  'link': { 'rate': '100Gbps', 'delay': '1us' },"
-		  "  'switch': { 'ecn': { 'threshold': '150kB' } } },"
+		  "  'switch': { 'ecn': { 'threshold': '150kB' }, 'ways': '%s' } },"
 		  " 'tcp': { 'recovery': 'rack', 'spray': '%s', 'mss': 4000, 'initial_window': 50,"
 		  "   'reo_wnd_mult': %u },"
 		  " 'flows': [ { 'size': '2MB', 'pairs': 'permutation', 'count': 16,"
 		  "   'transport': 'dctcp' } ] }",
-		  spray, fourths);
+		  ways, spray, fourths);
 	run_to(&run, END_ALL_DONE);
 	for (uint32_t c = 0; c < 16; c++)
 		cr_assert_eq(run_conn(&run, c)->rx.next, 2000000);
+	cr_assert_eq(network_check(&run.s->topo.net, stderr), 0);
 	last = (double)run.s->sim.now;
 	run_free(&run);
 	return last;
@@ -32,16 +33,18 @@ static double last_fct(const char *spray, unsigned fourths)
 Test(spray, permutation)
 {
 	static const char *const kinds[] = { "none", "random", "oblivious", "reps" };
-	double fct[4], narrow = last_fct("reps", 1);
+	double fct[4], narrow = last_fct("sender", "reps", 1);
 
 	for (int k = 0; k < 4; k++) {
-		fct[k] = last_fct(kinds[k], 64);
+		fct[k] = last_fct("sender", kinds[k], 64);
 		printf("%s %.1f us\n", kinds[k], fct[k] / 1e6);
 		cr_expect(!k || fct[k] <= 2 * fct[0] / 3);
 	}
 	printf("reps, narrow %.1f us\n", narrow / 1e6);
 	cr_expect_leq(fct[3], fct[1]);
 	cr_expect_leq(fct[3], narrow);
+	printf("switches %.1f us\n", last_fct("shortest", "none", 64) / 1e6);
+	cr_expect_leq(last_fct("shortest", "none", 64), fct[2]);
 }
 
 struct shares {
@@ -99,4 +102,29 @@ Test(spray, shares)
 		}
 		run_free(&s.run);
 	}
+}
+
+/* Four hosts send to another rack under three spines. The switch below them chooses, so the spines
+ * carry the same to some packets, and whichever way the sender had in mind has no part in it. */
+Test(spray, switches_share_evenly)
+{
+	uint64_t carried[3], sum = 0;
+	struct run run;
+
+	run_build(&run, "{ 'name': 't', 'topology': { 'kind': 'leaf-spine', 'leaves': 2, "
+			"'spines': 3, 'hosts_per_leaf': 4, 'switch': { 'ways': 'shortest' },"
+			" 'link': { 'rate': '100Gbps', 'delay': '1us' } },"
+			" 'tcp': { 'recovery': 'rack' },"
+			" 'flows': [ { 'size': '10MB', 'pairs': [[0, 4], [1, 5], [2, 6], [3, 7]],"
+			"   'count': 4, 'transport': 'dctcp' } ] }");
+	run_to(&run, END_ALL_DONE);
+	for (uint16_t s = 0; s < 3; s++) {
+		const struct network *net = &run.s->topo.net;
+
+		carried[s] = network_arrived(net, network_port(net, 8, 4 + s));
+		sum += carried[s];
+	}
+	for (uint32_t s = 0; s < 3; s++)
+		cr_expect_float_eq((double)carried[s] / (double)sum, 1.0 / 3, 0.01);
+	run_free(&run);
 }

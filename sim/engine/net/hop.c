@@ -156,11 +156,56 @@ static inline uint32_t reverse_of(const struct network *net, uint32_t number)
 	return net->cold[number].reverse;
 }
 
+/* --- switches that choose the port themselves --- */
+
+/* How long a queue is, from 0 to 3: below once, twice, four times `step`, or longer. */
+HOT_INLINE unsigned queue_level(const struct network *net, uint32_t port, sim_time step)
+{
+	sim_time until = net->ports[port].busy_until, now = net->sim->now;
+	sim_time queue = until > now ? until - now : 0;
+
+	return queue < step ? 0 : queue < 2 * step ? 1 : queue < 4 * step ? 2 : 3;
+}
+
+/* The port by which a packet leaves instead of `out`: DATA on its way up takes one of the shortest
+ * queues, by chance. */
+HOT_INLINE uint32_t balance(struct network *net, uint32_t out, const struct packet *packet)
+{
+	uint32_t sw = net->ports[net->cold[out].reverse].to - net->hosts, shortest = 0, p;
+	struct balance *b = &net->balance[sw];
+	unsigned levels = 4;
+	uint64_t which;
+
+	if (out < b->first_up || packet->kind != PACKET_DATA)
+		return out;
+	for (p = b->first_up; p < b->end; p++) {
+		unsigned level = queue_level(net, p, b->step);
+
+		shortest = level < levels ? 1 : shortest + (level == levels);
+		levels = level < levels ? level : levels;
+	}
+	which = rng_below(&b->ties, shortest);
+	for (p = b->first_up; queue_level(net, p, b->step) != levels || which--; p++)
+		;
+	return p;
+}
+
+HOT_INLINE void forward_balanced(struct network *net, uint32_t in, uint32_t out,
+				 const struct packet *packet, uint8_t hop)
+{
+	forward(net, in, balance(net, out, packet), packet, hop);
+}
+
 static const struct hop_kind plain = { .admit = admit,
 				       .resize = resize,
 				       .forward = forward,
 				       .copies = hop_switch_send,
 				       .reverse = reverse_of };
+static const struct hop_kind balanced = { .admit = admit,
+					  .resize = resize,
+					  .forward = forward_balanced,
+					  .copies = hop_switch_send,
+					  .reverse = reverse_of };
 
 /* --- out of a queue --- */
 
@@ -207,4 +252,10 @@ void hop_arrive(struct sim *sim, uint32_t number, void *owner)
 {
 	(void)sim;
 	hop_path(owner, number, &plain, aggregate);
+}
+
+void hop_arrive_balanced(struct sim *sim, uint32_t number, void *owner)
+{
+	(void)sim;
+	hop_path(owner, number, &balanced, aggregate);
 }

@@ -10,6 +10,7 @@
 #define COPIES_AHEAD 4 /* see hop_prefetch_copies() */
 
 sim_handler hop_arrive;
+sim_handler hop_arrive_balanced; /* network_balance() */
 
 /* network.send and network.switch_send(_each) in networks without PAUSE. */
 void hop_send(struct network *net, uint32_t port, const struct packet *packet);

@@ -78,6 +78,7 @@ void network_release(struct network *net)
 	free(net->cold);
 	free(net->classes);
 	free(net->switch_nodes);
+	free(net->balance);
 	free(net->nics);
 	free(net->more_links);
 	free(net->deferred_next);
@@ -91,6 +92,34 @@ void network_control_first(struct network *net)
 	net->control_first = true;
 	if (net->lossless)
 		lossless_control_first(net);
+}
+
+static struct balance balance_of(const struct network *net, uint32_t sw, uint64_t step)
+{
+	const struct switch_node *node = &net->switch_nodes[sw];
+	struct balance b = { .end = node->first_port + node->ports };
+
+	for (b.first_up = b.end; b.first_up > node->first_port; b.first_up--) {
+		uint32_t to = net->ports[b.first_up - 1].to;
+
+		if (to < net->hosts || net->switch_nodes[to - net->hosts].tier < node->tier)
+			break;
+	}
+	if (b.first_up < b.end)
+		b.step =
+			link_transmission(port_class(net, &net->ports[b.first_up]), (uint32_t)step);
+	rng_init(&b.ties, net->sim->seed, "balance", sw);
+	return b;
+}
+
+void network_balance(struct network *net, uint64_t step)
+{
+	SIM_BUG_ON(net->lossless || net->outages || net->legs);
+	net->balance = xcalloc(net->switches, sizeof(*net->balance));
+	for (uint32_t s = 0; s < net->switches; s++)
+		net->balance[s] = balance_of(net, s, step);
+	net->sim->block.handler = hop_arrive_balanced;
+	net->never_cut = true;
 }
 
 void network_long_routes(struct network *net)

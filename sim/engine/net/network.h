@@ -67,6 +67,13 @@ void network_release(struct network *net);
  * data, whose departures are set anew. That costs computation in proportion to the queue. */
 void network_control_first(struct network *net);
 
+/* Call it when all links are there. Switches then choose the port of each DATA packet on its way
+ * up: one with a shortest queue, of four levels that end at 1, 2 and 4 times `step` bytes; among
+ * equals by chance. (uet-htsim's ecmp_ar. By exact lengths, flows that keep a switch busy would
+ * keep their ports, too, and meet further on.) Only for folded Clos networks in which all ports up
+ * of a switch, its last ones, are alike; without PAUSE and failures. */
+void network_balance(struct network *net, uint64_t step);
+
 /* Call it before any link if routes may be longer than a packet has room for (legs.h). */
 void network_long_routes(struct network *net);
 

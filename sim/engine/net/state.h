@@ -83,6 +83,13 @@ struct switch_node {
 	uint8_t tier; /* 1 = next to hosts */
 };
 
+/* network_balance(): what a switch chooses ports by. */
+struct balance {
+	uint32_t first_up, end; /* ports that lead up */
+	sim_time step;          /* of levels of queues */
+	struct rng ties;
+};
+
 /* For tests: losses and delays of chosen packets on links. */
 struct network_faults {
 	/* Whether the packet is lost at the end of the link of `port`. May be NULL. */
@@ -120,6 +127,7 @@ struct network {
 	} protocols[NET_PROTOCOLS];
 	unsigned protocol_count;
 	struct lossless *lossless; /* state of PAUSE; NULL = full queues drop packets */
+	struct balance *balance;   /* by switch; NULL = senders choose all ports; owned */
 	struct route_legs *legs;   /* NULL = every route fits into a packet; owned */
 	struct outages *outages;   /* NULL = no link ever fails; owned */
 	bool control_first;        /* two classes of traffic, see network_control_first() */

@@ -202,6 +202,8 @@ void topology_build(struct topology *topo, const struct topology_conf *conf, str
 	if (topo->ops->prepare)
 		topo->ops->prepare(topo);
 	topo->ops->wire(topo);
+	if (conf->switches.ways == WAYS_SHORTEST)
+		network_balance(&topo->net, conf->switches.ways_level);
 	network_tune(&topo->net);
 	if (conf->fails) {
 		network_may_fail(&topo->net);

@@ -62,6 +62,8 @@ struct pause_conf {
 	} set;
 };
 
+enum switch_ways { WAYS_SENDER, WAYS_SHORTEST };
+
 enum pause_form { PAUSE_SWITCH, PAUSE_SET };
 
 /* What aggregation in switches adds to the headroom of PAUSE. Not written by users, but set before
@@ -77,6 +79,8 @@ struct switch_conf {
 	struct ecn_conf ecn;
 	struct pause_conf pause;
 	struct pause_answers answers;
+	int ways;                /* enum switch_ways */
+	bytes ways_level;        /* see network_balance() */
 	const char *aggregation; /* which switches add gradients up: "all", "none" or a tier */
 	bool passes;             /* in a graph: this switch adds nothing, whatever its tier */
 	bytes memory;            /* in a graph: for aggregation; 0 = the scheme's default */
