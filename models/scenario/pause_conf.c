@@ -168,6 +168,9 @@ void topology_check_pause(const struct topology_conf *conf, bool marks, struct c
 
 	if (!topology_pause(conf, false).on)
 		return;
+	if (conf->switches.shared.size)
+		conf_error(doc, "/topology/switch/shared_buffer",
+			   "with pause, ports share their buffers by \"alpha\" of pause");
 	if (conf->host.queue)
 		conf_error(doc, "/topology/host/queue",
 			   "a limited queue drops packets, which a network with PAUSE must not do");

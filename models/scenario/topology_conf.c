@@ -84,6 +84,18 @@ static const struct conf_row pause_forms[] = {
 };
 static const struct conf_table pause_alternatives = { "pause_forms", pause_forms, 0, NULL };
 
+static const struct conf_row shared_rows[] = {
+	CONF_BYTES("size", struct shared_conf, size, CONF_REQUIRED, 1518, MEMORY_MAX,
+		   "Of a switch, for all its ports."),
+	CONF_REAL("alpha", struct shared_conf, alpha, "1", 0.001, 64,
+		  "A port may hold this many times what is free.",
+		  "ns3-datacenter's model of SONiC"),
+	{ 0 },
+};
+static const struct conf_table shared_table = { "shared_buffer", shared_rows,
+						sizeof(struct shared_conf),
+						"A buffer that ports share." };
+
 static const char *const ways_names[] = {
 	[WAYS_SENDER] = "sender", [WAYS_SHORTEST] = "shortest", NULL
 };
@@ -97,6 +109,10 @@ static const struct conf_row switch_rows[] = {
 		   "With pause: memory for what comes in by each port. Default: 1 MB for each 10 "
 		   "Gbps of the port, at least 1 MB.",
 		   "our choice: room for eight times the threshold of \"ecn\": true"),
+	CONF_OBJECT("shared_buffer", struct switch_conf, shared, CONF_OPTIONAL, &shared_table,
+		    "One buffer for all egress ports of a switch, with dynamic thresholds; "
+		    "\"buffer\", if given, is the limit of each beside that. With pause, \"alpha\" "
+		    "of pause shares what comes in. Default: each port has its own."),
 	CONF_ONEOF("ecn", struct switch_conf, ecn, "true", &switch_ecn_table, ecn.form,
 		   "ECN marking of the egress queues.",
 		   "PANAMA section 7: 85 packets at 10 Gbps, here in bytes and in proportion to "

@@ -22,7 +22,7 @@
 
 /* Features that were added later draw from streams of their own, so that scenarios without them
  * stay as they were. */
-static struct rng all, later, off, failing, passing, alone, newest, programs, spraying;
+static struct rng all, later, off, failing, passing, alone, newest, programs, spraying, sharing;
 static struct rng *rng = &all;
 static bool calm;
 static bool steady; /* one job of many iterations, whose end is estimated (stop.estimate) */
@@ -221,6 +221,12 @@ static void put_switch(void)
 		  "{ 'mtu': '9KiB', 'xoff': '200kB' }|{ 'mtu': '9KiB', 'response': '1us' }" },
 	};
 
+	static const struct option shared[] = {
+		{ "shared_buffer", 20,
+		  "{ 'size': '100kB' }|{ 'size': '400kB', 'alpha': 0.25 }|"
+		  "{ 'size': '32MB', 'alpha': 8 }" },
+	};
+
 	put(", 'switch': { '_': 0");
 	if (calm) /* 85 full frames at 10 Gbps, as PANAMA section 7 */
 		put(", 'buffer': '16MB', 'ecn': { 'threshold': '%ukB' }", 13 * gbps);
@@ -228,6 +234,9 @@ static void put_switch(void)
 		OPTIONS(with_pause);
 	else
 		OPTIONS(free_running);
+	rng = &sharing;
+	if (!calm && !lossless)
+		OPTIONS(shared);
 	rng = &passing;
 	all_add = calm || !chance(20);
 	if (!all_add)
@@ -1256,6 +1265,8 @@ int main(int argc, char **argv)
 	calm = argc == 4;
 	rng_init(&all, strtoull(argv[1], NULL, 10), "random scenario", strtoull(argv[2], NULL, 10));
 	rng_init(&spraying, strtoull(argv[1], NULL, 10), "random spray",
+		 strtoull(argv[2], NULL, 10));
+	rng_init(&sharing, strtoull(argv[1], NULL, 10), "random sharing",
 		 strtoull(argv[2], NULL, 10));
 	rng_init(&later, strtoull(argv[1], NULL, 10), "random later", strtoull(argv[2], NULL, 10));
 	rng_init(&failing, strtoull(argv[1], NULL, 10), "random failing",

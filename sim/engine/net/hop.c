@@ -5,6 +5,7 @@
 #include "net/legs.h"
 #include "net/outage.h"
 #include "net/record.h"
+#include "net/shared.h"
 #include "net/watch.h"
 
 /* --- into a queue --- */
@@ -102,7 +103,8 @@ static __attribute__((noinline)) enum admission admit(struct network *net, uint3
 	struct port *port = &net->ports[number];
 
 	port_advance_with(port, net->sim->now, packet->size);
-	if (port->queued_bytes > port_class(net, port)->limit_bytes) {
+	if (port->queued_bytes > port_class(net, port)->limit_bytes ||
+	    (net->shared && !shared_takes(net, number, packet->size))) {
 		port->queued_bytes -= packet->size;
 		net->cold[number].drops++;
 		net->dropped++;

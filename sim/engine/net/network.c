@@ -7,6 +7,7 @@
 #include "net/lossless.h"
 #include "net/outage.h"
 #include "net/record.h"
+#include "net/shared.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -79,6 +80,7 @@ void network_release(struct network *net)
 	free(net->classes);
 	free(net->switch_nodes);
 	free(net->balance);
+	shared_free(net);
 	free(net->nics);
 	free(net->more_links);
 	free(net->deferred_next);
@@ -146,7 +148,7 @@ static void set_quiet(const struct network *net, struct link_class *link)
 	link->quiet_packets = link->ecn_in_packets && link->ecn_min < UINT32_MAX
 				      ? (uint32_t)link->ecn_min
 				      : UINT32_MAX;
-	if (net->control_first || net->onlooker || net->recorder)
+	if (net->control_first || net->onlooker || net->recorder || net->shared)
 		link->quiet_bytes = link->quiet_packets = 0;
 }
 
@@ -466,6 +468,8 @@ unsigned network_check(struct network *net, FILE *report)
 	}
 	for (uint32_t i = 0; i < net->port_count; i++)
 		bad += check_port(net, i, report);
+	if (net->shared)
+		bad += shared_check(net, report);
 	if (net->lossless)
 		bad += lossless_check(net, report);
 	return bad;

@@ -1,9 +1,9 @@
 /* The parts of a network: nodes, ports, protocols, and the counts that have to add up.
  *
  * The files of net/ include each other in one direction only. From the lowest: packet, port, state,
- * ingress, watch, legs, outage, record, hop (the path of a packet), nic, ahead (prefetching),
- * lossless (PAUSE), network (building and queries), repeat. Where a lower file has to call a higher
- * one, nic or lossless, struct network has a pointer to the function. */
+ * ingress, shared, watch, legs, outage, record, hop (the path of a packet), nic, ahead
+ * (prefetching), lossless (PAUSE), network (building and queries), repeat. Where a lower file has to
+ * call a higher one, nic or lossless, struct network has a pointer to the function. */
 #ifndef INASIM_NET_STATE_H
 #define INASIM_NET_STATE_H
 
@@ -19,6 +19,7 @@ struct net_onlooker; /* watch.h */
 struct nic;
 struct route_legs;
 struct outages; /* outage.h */
+struct shared;  /* shared.h */
 
 /* A packet that a switch sends out of one or several egress ports. */
 struct switch_send {
@@ -127,6 +128,7 @@ struct network {
 	} protocols[NET_PROTOCOLS];
 	unsigned protocol_count;
 	struct lossless *lossless; /* state of PAUSE; NULL = full queues drop packets */
+	struct shared *shared;     /* NULL = each port has its own buffer; owned */
 	struct balance *balance;   /* by switch; NULL = senders choose all ports; owned */
 	struct route_legs *legs;   /* NULL = every route fits into a packet; owned */
 	struct outages *outages;   /* NULL = no link ever fails; owned */

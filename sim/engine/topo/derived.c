@@ -129,6 +129,12 @@ bytes topology_buffer_of(const struct switch_conf *at, bps rate)
 {
 	bytes in_proportion = rate / (MARK_RATE / BUFFER_MIN);
 
+	if (at->shared.size) {
+		double alpha = at->shared.alpha;
+		bytes alone = (bytes)((double)at->shared.size * alpha / (1 + alpha));
+
+		return at->buffer && at->buffer < alone ? at->buffer : alone;
+	}
 	if (at->buffer)
 		return at->buffer;
 	return in_proportion > BUFFER_MIN ? in_proportion : BUFFER_MIN;

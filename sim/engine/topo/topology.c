@@ -4,6 +4,7 @@
 #include "net/legs.h"
 #include "net/lossless.h"
 #include "net/outage.h"
+#include "net/shared.h"
 #include "topo/detours.h"
 #include "topo/graph.h"
 #include "topo/ways.h"
@@ -199,6 +200,9 @@ void topology_build(struct topology *topo, const struct topology_conf *conf, str
 		lossless_init(&topo->net);
 	if (conf->classes == CLASSES_CONTROL_FIRST)
 		network_control_first(&topo->net);
+	for (uint32_t s = 0; s < topo->net.switches && conf->switches.shared.size; s++)
+		shared_set(&topo->net, s, conf->switches.shared.size,
+			   (uint64_t)(conf->switches.shared.alpha * (double)ALPHA_ONE));
 	if (topo->ops->prepare)
 		topo->ops->prepare(topo);
 	topo->ops->wire(topo);

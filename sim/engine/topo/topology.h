@@ -73,9 +73,16 @@ struct pause_answers {
 	unsigned packets; /* most packets that one packet triggers; 0 stands for 1 */
 };
 
+/* A buffer of all ports of a switch together (net/shared.h). */
+struct shared_conf {
+	bytes size; /* 0 = not given */
+	double alpha;
+};
+
 struct switch_conf {
 	sim_time latency;
-	bytes buffer; /* per port; 0 = not given, see topology_buffer() */
+	bytes buffer; /* per port; 0 = not given, see topology_buffer_of() */
+	struct shared_conf shared;
 	struct ecn_conf ecn;
 	struct pause_conf pause;
 	struct pause_answers answers;
@@ -280,7 +287,8 @@ struct queue_size topology_first_mark(const struct ecn_conf *ecn, bps rate);
  * the smallest that any switch gives to the slowest such link. */
 bytes topology_buffer(const struct topology_conf *conf, bool fabric);
 
-/* The buffer of a port of this rate, at a switch with these settings. */
+/* The buffer of a port of this rate, at a switch with these settings; with a shared buffer the most
+ * that a single port may take of it. */
 bytes topology_buffer_of(const struct switch_conf *at, bps rate);
 
 /* Rate of the fastest links. */
