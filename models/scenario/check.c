@@ -162,6 +162,53 @@ static void check_frame(const struct scenario *scenario, const char *pointer, by
 			   frame, topology->host.queue);
 }
 
+static void check_priority(const struct scenario *scenario, const char *place, int64_t priority,
+			   struct conf_doc *doc)
+{
+	const struct topology_conf *topology = &scenario->topology;
+
+	if (priority && topology->scheduler == SCHEDULER_FIFO)
+		conf_error(doc, place, "needs a \"scheduler\" of topology, strict or weighted");
+	if (topology->scheduler == SCHEDULER_WEIGHTED && priority >= topology->weight_count)
+		conf_error(doc, place, "has no weight: \"weights\" of topology are for 0 to %u",
+			   topology->weight_count - 1);
+}
+
+/* Takes the weights over to the topology. */
+static void check_scheduler(struct scenario *scenario, struct conf_doc *doc)
+{
+	static const char *const place = "/topology/scheduler";
+	struct topology_conf *topology = &scenario->topology;
+	const struct flow_group_conf *flows = scenario->flows.items;
+	const int64_t *weights = scenario->weights.items;
+
+	topology->weight_count = (unsigned)scenario->weights.count;
+	for (unsigned i = 0; i < topology->weight_count; i++)
+		topology->weights[i] = (uint32_t)weights[i];
+	if ((topology->scheduler == SCHEDULER_WEIGHTED) != (topology->weight_count > 0)) {
+		conf_error(doc, "/topology/weights", "belong to \"scheduler\": \"weighted\"");
+		return;
+	}
+	for_enabled_jobs(group, scenario)
+		check_priority(scenario, conf_at(doc, "/jobs/%zu/priority", group->origin),
+			       group->priority, doc);
+	for (size_t i = 0; i < scenario->flows.count; i++)
+		check_priority(scenario, conf_at(doc, "/flows/%zu/priority", i), flows[i].priority,
+			       doc);
+	if (topology->scheduler == SCHEDULER_FIFO)
+		return;
+	if (topology->classes != CLASSES_SINGLE)
+		conf_error(doc, place, "and \"classes\": \"control-first\" exclude each other");
+	if (topology->switches.ways != WAYS_SENDER)
+		conf_error(doc, place, "and \"ways\": \"shortest\" exclude each other");
+	if (topology_pause(topology, false).on)
+		conf_error(doc, place, "is not for networks with PAUSE: it has one class");
+	if (topology->fails)
+		conf_error(doc, place, "is not for networks that fail");
+	if (scenario->fidelity != FIDELITY_PACKET)
+		conf_error(doc, place, "needs packet fidelity: streams have no order");
+}
+
 /* Switches that choose the ports of packets put them out of order. */
 static void check_ways(const struct scenario *scenario, struct conf_doc *doc)
 {
@@ -676,6 +723,7 @@ void scenario_check(struct scenario *scenario, struct conf_doc *doc)
 	scenario->topology.switches.answers = answers_of(scenario);
 	scenario->topology.fails = scenario->failures.events.count > 0;
 	check_ways(scenario, doc);
+	check_scheduler(scenario, doc);
 	topology_check_pause(&scenario->topology, scenario_heeds_marks(scenario), doc);
 	if (conf_errors(doc) != before)
 		return;

@@ -72,6 +72,7 @@ struct scenario {
 	struct conf_list jobs;  /* of struct job_group_conf */
 	struct conf_list flows; /* of struct flow_group_conf */
 	struct failures_conf failures;
+	struct conf_list weights; /* of the topology's scheduler: int64_t */
 	struct {
 		sim_time every;         /* 0: no series */
 		struct conf_list links; /* of struct series_links */

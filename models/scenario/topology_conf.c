@@ -272,6 +272,14 @@ static const char *const class_names[] = {
 	[CLASSES_SINGLE] = "single", [CLASSES_CONTROL_FIRST] = "control-first", NULL
 };
 
+static const char *const scheduler_names[] = { [SCHEDULER_FIFO] = "fifo",
+					       [SCHEDULER_STRICT] = "strict",
+					       [SCHEDULER_WEIGHTED] = "weighted",
+					       NULL };
+static const struct conf_row weight_item = {
+	.type = CONF_INT, .imin = 1, .imax = 1000, .help = "Weight of a class."
+};
+
 static const struct conf_row graph_forms[] = {
 	CONF_STRING("file", struct scenario, topology.graph_source.file, CONF_REQUIRED,
 		    "A JSON file of the same form, beside the scenario."),
@@ -316,6 +324,15 @@ static const struct conf_row topology_rows[] = {
 		  "without preemption, and PAUSE does not stop them. Streams (fluid, analytic) "
 		  "have no order, and share links alike with both.",
 		  "our choice (no paper gives classes of its own to ACKs)"),
+	CONF_ENUM("scheduler", struct scenario, topology.scheduler, "fifo", scheduler_names,
+		  "What the egress ports of switches send next. fifo; strict: the highest "
+		  "\"priority\" of flows and jobs; weighted: deficit round robin of the classes by "
+		  "\"weights\". Each class has a queue of \"buffer\" "
+		  "bytes of its own. Hosts' NICs take turns all the same.",
+		  "one queue a port"),
+	CONF_LIST("weights", struct scenario, weights, "[]", &weight_item, 0, 8,
+		  "weighted: of classes 0 and up. A quantum is the weight times 1518 bytes.",
+		  "none"),
 	CONF_BOOL("wire_overhead", struct scenario, topology.wire_overhead, "true",
 		  "Count preamble and inter-frame gap, 20 bytes a frame.",
 		  "IEEE 802.3; matches the measured gain of large packets in SwitchML section 5.5"),

@@ -32,17 +32,22 @@ struct connection connection_open(struct tcp *tcp, struct roce *roce,
 				  const struct connection_spec *spec)
 {
 	const struct transport *kind = transport_kind(spec->transport);
+	struct connection conn = { 0 };
 
-	if (kind->roce)
-		return (struct connection){
-			.roce = roce,
-			.number = roce_open(roce, spec->src, spec->dst, kind->cc, spec->ack_every,
-					    spec->key, spec->app, spec->owner)
-		};
-	return (struct connection){ .tcp = tcp,
-				    .number = tcp_open(tcp, spec->src, spec->dst, kind->cc,
-						       spec->ack_every, spec->key, spec->app,
-						       spec->owner) };
+	if (kind->roce) {
+		conn.roce = roce;
+		conn.number = roce_open(roce, spec->src, spec->dst, kind->cc, spec->ack_every,
+					spec->key, spec->app, spec->owner);
+		if (spec->class)
+			roce_set_class(roce, conn.number, spec->class);
+		return conn;
+	}
+	conn.tcp = tcp;
+	conn.number = tcp_open(tcp, spec->src, spec->dst, kind->cc, spec->ack_every, spec->key,
+			       spec->app, spec->owner);
+	if (spec->class)
+		tcp_set_class(tcp, conn.number, spec->class);
+	return conn;
 }
 
 struct framing connection_framing(const struct tcp *tcp, const struct roce *roce,

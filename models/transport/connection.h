@@ -28,6 +28,7 @@ struct connection_spec {
 	unsigned transport;
 	uint32_t src, dst;
 	uint32_t ack_every;
+	uint8_t class; /* 0: that of the key's job (net/sched.h) */
 	uint64_t key;
 	const struct tcp_app *app;
 	void *owner;

@@ -1,6 +1,8 @@
 #include "transport/roce.h"
 
 #include "base/mem.h"
+#include "net/sched.h"
+#include "transport/keys.h"
 #include "transport/roce_conn.h"
 
 #include <inttypes.h>
@@ -153,7 +155,15 @@ static void roce_reroute(void *self)
 	}
 }
 
+static uint8_t class_of(const void *self, const struct packet *packet)
+{
+	const struct roce *roce = self;
+
+	return roce->conns[packet->flow]->class;
+}
+
 static const struct protocol_ops roce_protocol = {
+	.class_of = class_of,
 	.name = "roce",
 	.reroute = roce_reroute,
 	.flags = { "NACK", "ACK request" },
@@ -221,6 +231,7 @@ uint32_t roce_open(struct roce *roce, uint32_t src, uint32_t dst, const struct c
 	conn->packets = NULL;
 	conn->owner = owner;
 	conn->key = key;
+	conn->class = sched_job_class(&roce->topo->net, connection_job(key));
 	conn->stats = (struct transport_stats){ 0 };
 	transport_route(roce->topo, src, dst, key, true, &conn->rx.route);
 	roce_rx_open(conn, dst);
@@ -236,6 +247,11 @@ uint32_t roce_open(struct roce *roce, uint32_t src, uint32_t dst, const struct c
 						      .mask = ROCE_PSN_MASK,
 						      .acked = &conn->tx.una });
 	return conn->number;
+}
+
+void roce_set_class(struct roce *roce, uint32_t number, uint8_t class)
+{
+	roce->conns[number]->class = class;
 }
 
 void roce_close(struct roce *roce, uint32_t number)

@@ -101,6 +101,9 @@ uint32_t roce_open(struct roce *roce, uint32_t src, uint32_t dst, const struct c
 		   uint32_t ack_every, uint64_t key, const struct tcp_app *app, void *owner);
 void roce_close(struct roce *roce, uint32_t conn);
 
+/* The class of all its packets and ACKs (net/sched.h). Default: that of its job. */
+void roce_set_class(struct roce *roce, uint32_t conn, uint8_t class);
+
 /* Lets the owner make the connection's packets, which always leave by this egress port of the
  * sender. Call it before the first message. Not with a control that reacts to delays
  * (cc_ops.delays), because the owner may overwrite sent_at. */

@@ -62,6 +62,7 @@ struct roce_conn {
 	uint32_t number;
 	uint16_t generation;
 	bool open;
+	uint8_t class; /* net/sched.h */
 	struct transport_stats stats;
 	struct roce_tx tx;
 	struct roce_rx rx;

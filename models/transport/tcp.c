@@ -1,6 +1,7 @@
 #include "transport/tcp.h"
 
 #include "base/mem.h"
+#include "net/sched.h"
 #include "transport/keys.h"
 #include "transport/tcp_sack.h"
 
@@ -113,7 +114,15 @@ static void tcp_reroute(void *self)
 	}
 }
 
+static uint8_t class_of(const void *self, const struct packet *packet)
+{
+	const struct tcp *tcp = self;
+
+	return tcp->conns[packet->flow]->class;
+}
+
 static const struct protocol_ops tcp_protocol = {
+	.class_of = class_of,
 	.name = "tcp",
 	.reroute = tcp_reroute,
 	.flags = { NULL, "push" },
@@ -263,6 +272,7 @@ uint32_t tcp_open(struct tcp *tcp, uint32_t src, uint32_t dst, const struct cc_o
 	conn->app = app;
 	conn->owner = owner;
 	conn->key = key;
+	conn->class = sched_job_class(&tcp->topo->net, connection_job(key));
 	conn->stats = (struct transport_stats){ 0 };
 	transport_route(tcp->topo, src, dst, key, true, &conn->rx.route);
 	tcp_tx_open(conn, src, dst, cc, key);
@@ -276,6 +286,11 @@ uint32_t tcp_open(struct tcp *tcp, uint32_t src, uint32_t dst, const struct cc_o
 						      .mask = UINT64_MAX,
 						      .acked = &conn->tx.una });
 	return conn->number;
+}
+
+void tcp_set_class(struct tcp *tcp, uint32_t number, uint8_t class)
+{
+	tcp->conns[number]->class = class;
 }
 
 void tcp_close(struct tcp *tcp, uint32_t number)

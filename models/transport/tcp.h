@@ -84,6 +84,9 @@ uint32_t tcp_open(struct tcp *tcp, uint32_t src, uint32_t dst, const struct cc_o
 		  uint32_t ack_every, uint64_t key, const struct tcp_app *app, void *owner);
 void tcp_close(struct tcp *tcp, uint32_t conn);
 
+/* The class of all its packets and ACKs (net/sched.h). Default: that of its job. */
+void tcp_set_class(struct tcp *tcp, uint32_t conn, uint8_t class);
+
 /* Makes all segments control packets if there are classes. Call before the first tcp_write(). */
 void tcp_set_urgent(struct tcp *tcp, uint32_t conn);
 

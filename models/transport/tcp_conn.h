@@ -78,7 +78,8 @@ struct tcp_conn {
 	struct tcp *tcp;
 	uint32_t number;
 	uint16_t generation;
-	bool open; /* until the sender closes */
+	bool open;     /* until the sender closes */
+	uint8_t class; /* net/sched.h */
 	struct transport_stats stats;
 	struct tcp_tx tx;
 	_Alignas(64) struct tcp_rx rx;

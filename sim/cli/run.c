@@ -471,11 +471,19 @@ static char *out_path(const struct cli *cli, int i)
 static char *why_not_follow(const struct cli *cli, const struct scenario *scenario,
 			    const char *path)
 {
-	if ((!cli->run.why && !cli->run.timeline.given) || scenario->fidelity == FIDELITY_PACKET)
+	const char *option = cli->run.why ? "why" : "timeline";
+
+	if (!cli->run.why && !cli->run.timeline.given)
 		return NULL;
-	return xasprintf("--%s follows packets, and %s simulates none: leave it out, or give "
-			 "--fidelity packet",
-			 cli->run.why ? "why" : "timeline", path);
+	if (scenario->fidelity != FIDELITY_PACKET)
+		return xasprintf("--%s follows packets, and %s simulates none: leave it out, or "
+				 "give --fidelity packet",
+				 option, path);
+	if (scenario->topology.scheduler != SCHEDULER_FIFO)
+		return xasprintf("--%s cannot be used with \"scheduler\" (%s): it does not follow "
+				 "queues by class",
+				 option, path);
+	return NULL;
 }
 
 static void print_mistakes(const struct cli *cli, const struct conf_doc *doc, int code)

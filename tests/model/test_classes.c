@@ -22,21 +22,24 @@
  * sums still are exact at every worker (the run checks them). */
 Test(classes, every_scheme_with_loss)
 {
+	static const char *const classes[] = {
+		"'link':{'loss':0.002},'classes':'single'",
+		"'link':{'loss':0.002},'classes':'control-first'",
+		"'link':{'loss':0.002},'scheduler':'weighted','weights':[1,3]"
+	};
+
 	for (unsigned i = 0; all_reduce_ops(i); i++) {
-		uint64_t digests[2];
+		uint64_t digests[3];
 
 		if (run_is_nvls(i))
 			continue;
-		for (int first = 0; first < 2; first++) {
+		for (int k = 0; k < 3; k++) {
 			struct run run;
 
-			run_build(&run, RACKS,
-				  first ? "'link':{'loss':0.002},'classes':'control-first'"
-					: "'link':{'loss':0.002},'classes':'single'",
-				  scheme_ops(i)->name, CROSSING);
+			run_build(&run, RACKS, classes[k], scheme_ops(i)->name, CROSSING);
 			run_to(&run, END_ALL_DONE);
 			cr_expect_gt(run.s->checks.exact_checked, 0);
-			digests[first] = simulation_digest(run.s);
+			digests[k] = simulation_digest(run.s);
 			run_free(&run);
 		}
 		cr_expect_neq(digests[0], digests[1], "%s: no control packet met data",

@@ -107,6 +107,7 @@ static bool sums_only;           /* its GPUs exchange only gradients: its keys l
 static bool has_experts, staged; /* of a job; staged: its tensors have stages */
 static unsigned places; /* slots of hosts that no job has yet; in calm scenarios no job waits */
 static bool lossless, lossy;
+static bool ranked;      /* flows and jobs have priorities */
 static const char *node; /* the name of switches of a kind, without their number */
 static bool even = true; /* links between switches are as fast as those of hosts; no graph */
 static bool all_add;     /* all switches add, except perhaps those that a graph names */
@@ -339,12 +340,28 @@ static void put_host(void)
 	put(" }");
 }
 
+/* Queues by class, in networks where nothing fails. */
+static void put_scheduler(void)
+{
+	rng = &sharing;
+	ranked = !calm && !lossless && chance(12);
+	if (ranked)
+		put(", 'scheduler': %s", one_of("'strict'|'weighted', 'weights': [1, 1, 4]"));
+	rng = &all;
+}
+
+static void put_priority(void)
+{
+	rng = &sharing;
+	if (ranked)
+		put(", 'priority': %u", between(0, 2));
+	rng = &all;
+}
+
 static void put_topology(void)
 {
-	static const struct option options[] = {
-		{ "classes", 20, "'control-first'" },
-		{ "wire_overhead", 10, "false" },
-	};
+	static const struct option classes[] = { { "classes", 20, "'control-first'" } };
+	static const struct option options[] = { { "wire_overhead", 10, "false" } };
 
 	put(", 'topology': { ");
 	put_kind();
@@ -358,6 +375,10 @@ static void put_topology(void)
 	put(" }");
 	put_switch();
 	put_host();
+	put_scheduler();
+	mute = ranked;
+	OPTIONS(classes);
+	mute = false;
 	OPTIONS(options);
 	put(" }");
 	pool = !calm && machines > 6 && chance(25) ? between(1, 2) : 0;
@@ -959,6 +980,7 @@ static void put_job(unsigned number, unsigned scheme, bool last)
 
 	put("%s{ 'name': '%s-%u', 'all_reduce': '%s'", number ? ", " : " ", scheme_names[scheme],
 	    number, scheme_names[scheme]);
+	put_priority();
 	put_inside(scheme);
 	put_fallback();
 	put_tokens();
@@ -1181,6 +1203,7 @@ static void put_flows_of(unsigned number)
 {
 	put("%s{ 'name': 'group-%u', 'transport': '%s'", number ? ", " : " ", number,
 	    calm ? one_of("dctcp|dctcp|reno") : any_transport());
+	put_priority();
 	if (!calm && chance(30)) {
 		put(", 'count': %u", between(1, 60));
 		put(", 'arrival': { 'poisson_load': %s }", one_of("0.1|0.5|1.5"));
@@ -1231,7 +1254,7 @@ static void put_stop(enum family family)
 static void put_failures(void)
 {
 	rng = &failing;
-	if (calm || steady || !chance(20)) {
+	if (calm || steady || !chance(20) || ranked) {
 		rng = &all;
 		return;
 	}

@@ -116,6 +116,7 @@ static void open_connection(struct flow *flow)
 		&(struct connection_spec){ .transport = (unsigned)flow->group->conf->transport,
 					   .src = flow->src,
 					   .dst = flow->dst,
+					   .class = (uint8_t)flow->group->conf->priority,
 					   .key = flow->id,
 					   .app = &flow_app,
 					   .owner = flow });

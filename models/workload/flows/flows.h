@@ -55,6 +55,7 @@ struct flow_group_conf {
 	const char *name;
 	bool enabled;
 	int transport; /* index for transport_kind() */
+	int64_t priority;
 	struct size_conf size;
 	/* The next two are set by flow_group_load() and owned by the document. `recorded` is NULL
 	 * without a trace. */

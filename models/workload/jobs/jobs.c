@@ -1,6 +1,7 @@
 #include "workload/jobs/jobs.h"
 
 #include "base/mem.h"
+#include "net/sched.h"
 #include "topo/detours.h"
 #include "workload/jobs/jobs_parts.h"
 #include "workload/offered.h"
@@ -570,6 +571,24 @@ static void number_jobs(struct jobs *jobs)
 	jobs->report.count = kept;
 }
 
+static void set_classes(const struct jobs *jobs)
+{
+	struct network *net = &jobs->env.topo->net;
+	uint32_t count = 0;
+	uint8_t *classes;
+
+	if (!net->sched)
+		return;
+	for (size_t i = 0; i < jobs->report.count; i++)
+		if (jobs->jobs[i].number >= count)
+			count = jobs->jobs[i].number + 1;
+	classes = xcalloc(count + 1, 1);
+	for (size_t i = 0; i < jobs->report.count; i++)
+		classes[jobs->jobs[i].number] = (uint8_t)jobs->jobs[i].conf->priority;
+	sched_set_jobs(net, classes, count, jobs->instances);
+	free(classes);
+}
+
 /* How many instances of schemes a job has at most: one for each NIC and each group, if groups have
  * numbers of their own. */
 static uint32_t max_instances(const struct model_env *env, const struct job_group_conf *groups,
@@ -610,6 +629,7 @@ struct jobs *jobs_new(const struct model_env *env, const struct job_group_conf *
 	for (size_t i = 0; i < count; i++)
 		add_group(jobs, &groups[i], i);
 	number_jobs(jobs);
+	set_classes(jobs);
 	if (jobs->report.count)
 		timer_set(env->sim, &jobs->arrivals, jobs->jobs[0].arrival);
 	return jobs;

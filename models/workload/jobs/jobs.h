@@ -185,6 +185,7 @@ struct job_group_conf {
 	int overlap;           /* enum overlap */
 	bytes fusion;          /* 0 = not given */
 	sim_time fusion_cycle; /* 0 = not given */
+	int64_t priority;      /* class of its packets */
 	double gradient_scale, compute_scale;
 	double compute_jitter; /* fraction of the computing time */
 	sim_time start_jitter, send_jitter;

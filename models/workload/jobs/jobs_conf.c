@@ -271,6 +271,9 @@ static const struct conf_row group_rows[] = {
 		  "With overlap layers: at the end of each cycle the gradients that all workers "
 		  "have by then are handed over, merged as far as a buffer takes them "
 		  "(HOROVOD_CYCLE_TIME: 5ms, since 0.21 1ms and 128 MiB)."),
+	CONF_INT("priority", struct job_group_conf, priority, "0", 0, 7,
+		 "Class of its packets and ACKs in switches (\"scheduler\" of topology).",
+		 "one class"),
 	CONF_REAL("gradient_scale", struct job_group_conf, gradient_scale, "1", 1e-9, 1e6,
 		  "Multiplies all gradients, and what experts and stages exchange, for a smaller "
 		  "experiment.",

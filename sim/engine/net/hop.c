@@ -5,6 +5,7 @@
 #include "net/legs.h"
 #include "net/outage.h"
 #include "net/record.h"
+#include "net/sched.h"
 #include "net/shared.h"
 #include "net/watch.h"
 
@@ -95,6 +96,51 @@ static __attribute__((noinline)) void overtake(struct network *net, uint32_t num
 	hop_note_backlog(port, port->busy_until - net->sim->now);
 }
 
+static void drop(struct network *net, uint32_t number, const struct packet *packet)
+{
+	net->ports[number].queued_bytes -= packet->size;
+	net->cold[number].drops++;
+	net->dropped++;
+}
+
+/* admit() of a switch with queues by class: where the port is not free, the packet waits in one. */
+static __attribute__((noinline)) enum admission
+admit_to_class(struct network *net, uint32_t number, const struct packet *packet, uint8_t hop)
+{
+	struct port *port = &net->ports[number];
+	const struct link_class *link = port_class(net, port);
+	struct packet waits = *packet;
+	uint64_t queue;
+	uint8_t class;
+	bool marked;
+
+	port_advance_with(port, net->sim->now, packet->size);
+	class = sched_class_of(net, packet);
+	queue = sched_queue(net, number, class, packet->size, false);
+	if (queue + packet->size > link->limit_bytes ||
+	    (net->shared && !shared_takes(net, number, queue + packet->size, packet->size))) {
+		drop(net, number, packet);
+		return ADMISSION_OVER;
+	}
+	if (link->ecn_in_packets)
+		queue = sched_queue(net, number, class, packet->size, true);
+	marked = queue > link->ecn_min && packet->flags & PACKET_ECT &&
+		 hop_marks_long(net, number, queue);
+	if (port->sent == port->count && !sched_waiting(net, number)) {
+		sched_passes(net, number, class);
+		return marked ? ADMIT_MARKED : ADMIT;
+	}
+	if (marked)
+		waits.flags |= PACKET_CE;
+	if (!sched_waiting(net, number))
+		sim_schedule(net->sim, sched_entity(net, number), port->busy_until);
+	waits.hop = hop;
+	port->queued_bytes -= packet->size;
+	sched_put(net, number, &waits, class);
+	hop_note_backlog(port, port->busy_until - net->sim->now + sched_time(net, number));
+	return ADMISSION_OVER;
+}
+
 /* hop_kind.admit without PAUSE: finds the true length of the queue, and admits, marks or
  * drops the packet. In a network with classes a control packet may overtake data. */
 static __attribute__((noinline)) enum admission admit(struct network *net, uint32_t number,
@@ -102,12 +148,12 @@ static __attribute__((noinline)) enum admission admit(struct network *net, uint3
 {
 	struct port *port = &net->ports[number];
 
+	if (net->sched && number >= net->host_ports)
+		return admit_to_class(net, number, packet, hop);
 	port_advance_with(port, net->sim->now, packet->size);
 	if (port->queued_bytes > port_class(net, port)->limit_bytes ||
-	    (net->shared && !shared_takes(net, number, packet->size))) {
-		port->queued_bytes -= packet->size;
-		net->cold[number].drops++;
-		net->dropped++;
+	    (net->shared && !shared_takes(net, number, port->queued_bytes, packet->size))) {
+		drop(net, number, packet);
 		return ADMISSION_OVER;
 	}
 	if (net->control_first && packet_is_control(packet) && port->sent < port->count) {
@@ -118,6 +164,14 @@ static __attribute__((noinline)) enum admission admit(struct network *net, uint3
 	if (net->control_first && packet_is_control(packet))
 		return ADMIT;
 	return hop_marks(net, number, packet) ? ADMIT_MARKED : ADMIT;
+}
+
+/* Of a packet that has waited in the queue of its class. */
+static enum admission admit_released(struct network *net, uint32_t number,
+				     const struct packet *packet, uint8_t hop)
+{
+	(void)net, (void)number, (void)packet, (void)hop;
+	return ADMIT;
 }
 
 static const struct hop_kind plain;
@@ -203,11 +257,24 @@ static const struct hop_kind plain = { .admit = admit,
 				       .forward = forward,
 				       .copies = hop_switch_send,
 				       .reverse = reverse_of };
+static const struct hop_kind released = { .admit = admit_released, .resize = resize };
 static const struct hop_kind balanced = { .admit = admit,
 					  .resize = resize,
 					  .forward = forward_balanced,
 					  .copies = hop_switch_send,
 					  .reverse = reverse_of };
+
+/* The port has sent a packet, and others wait. */
+void hop_port_free(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct network *net = owner;
+	uint32_t number = sched_port(net, entity);
+	struct packet packet = sched_take(net, number);
+
+	hop_put(net, number, &packet, packet.hop, 0, &released);
+	if (sched_waiting(net, number))
+		sim_schedule(sim, entity, net->ports[number].busy_until);
+}
 
 /* --- out of a queue --- */
 

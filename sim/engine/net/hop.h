@@ -11,6 +11,7 @@
 
 sim_handler hop_arrive;
 sim_handler hop_arrive_balanced; /* network_balance() */
+sim_handler hop_port_free;       /* sched_init() */
 
 /* network.send and network.switch_send(_each) in networks without PAUSE. */
 void hop_send(struct network *net, uint32_t port, const struct packet *packet);

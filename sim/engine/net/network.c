@@ -7,6 +7,7 @@
 #include "net/lossless.h"
 #include "net/outage.h"
 #include "net/record.h"
+#include "net/sched.h"
 #include "net/shared.h"
 
 #include <inttypes.h>
@@ -81,6 +82,7 @@ void network_release(struct network *net)
 	free(net->switch_nodes);
 	free(net->balance);
 	shared_free(net);
+	sched_free(net);
 	free(net->nics);
 	free(net->more_links);
 	free(net->deferred_next);
@@ -148,7 +150,7 @@ static void set_quiet(const struct network *net, struct link_class *link)
 	link->quiet_packets = link->ecn_in_packets && link->ecn_min < UINT32_MAX
 				      ? (uint32_t)link->ecn_min
 				      : UINT32_MAX;
-	if (net->control_first || net->onlooker || net->recorder || net->shared)
+	if (net->control_first || net->onlooker || net->recorder || net->shared || net->sched)
 		link->quiet_bytes = link->quiet_packets = 0;
 }
 
@@ -407,7 +409,8 @@ uint64_t network_arrived(const struct network *net, uint32_t number)
 uint64_t network_queue_bytes(struct network *net, uint32_t port)
 {
 	if (!net->lossless)
-		return port_queue_bytes(&net->ports[port], net->sim->now);
+		return port_queue_bytes(&net->ports[port], net->sim->now) +
+		       (net->sched ? sched_bytes(net, port) : 0);
 	lossless_settle(net, port);
 	return net->ports[port].queued_bytes;
 }
@@ -417,7 +420,7 @@ uint64_t network_in_flight(const struct network *net)
 	uint64_t count = net->lossless ? lossless_frames(net) : 0;
 
 	for (uint32_t i = 0; i < net->port_count; i++)
-		count += net->ports[i].count;
+		count += net->ports[i].count + (net->sched ? sched_waiting(net, i) : 0);
 	return count;
 }
 

@@ -8,7 +8,7 @@ static_assert(sizeof(struct packet) == 48 && offsetof(struct packet, generation)
 
 bool network_can_repeat(const struct network *net)
 {
-	return !net->watch && !net->onlooker && !net->faults && !net->outages;
+	return !net->watch && !net->onlooker && !net->faults && !net->outages && !net->sched;
 }
 
 void network_repeat_packet(const struct network *net, struct repeat *repeat, struct packet *packet)

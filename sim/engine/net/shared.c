@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "net/ingress.h"
+#include "net/sched.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -36,9 +37,14 @@ void shared_free(struct network *net)
 	net->shared = NULL;
 }
 
+static bytes held_by(const struct network *net, uint32_t port)
+{
+	return net->ports[port].queued_bytes + (net->sched ? sched_bytes(net, port) : 0);
+}
+
 static void count(struct network *net, struct pool *pool, uint32_t port)
 {
-	bytes now = net->ports[port].queued_bytes, *counted = &net->shared->counted[port];
+	bytes now = held_by(net, port), *counted = &net->shared->counted[port];
 
 	pool->used += now - *counted;
 	*counted = now;
@@ -63,20 +69,19 @@ static void settle(struct network *net, uint32_t sw, uint32_t except)
 	}
 }
 
-bool shared_takes(struct network *net, uint32_t port, uint32_t size)
+bool shared_takes(struct network *net, uint32_t port, bytes queue, uint32_t size)
 {
 	uint32_t node = network_node(net, port);
-	const struct port *p = &net->ports[port];
 	struct pool *pool;
 
 	if (node < net->hosts || !net->shared->pools[node - net->hosts].size)
 		return true;
 	pool = &net->shared->pools[node - net->hosts];
 	count(net, pool, port);
-	if (fits(pool, p->queued_bytes))
+	if (fits(pool, queue))
 		return true;
 	settle(net, node - net->hosts, port);
-	if (fits(pool, p->queued_bytes))
+	if (fits(pool, queue))
 		return true;
 	net->shared->counted[port] -= size;
 	pool->used -= size;

@@ -1,7 +1,8 @@
 /* A buffer that the egress ports of a switch share, with dynamic thresholds (Choudhury and Hahne,
  * IEEE/ACM ToN 1998; Broadcom's alpha): a packet enters a queue if the queue then has at most alpha
  * times what is free of the buffer. So n queues that are full hold alpha B / (1 + n alpha) each,
- * and the sum never exceeds B. Our reading: queue and free bytes both include the packet.
+ * and the sum never exceeds B. With queues by class (sched.h) each of them counts. Our reading:
+ * queue and free bytes both include the packet.
  *
  * Each copy of a packet that leaves by several ports is stored. A packet leaves the buffer when its
  * last bit is sent. As queues are brought up to now only when it matters (port.h), the count of a
@@ -20,9 +21,9 @@
 void shared_set(struct network *net, uint32_t sw, bytes size, uint64_t alpha);
 void shared_free(struct network *net);
 
-/* Whether a packet of `size` bytes, which queued_bytes of the port already includes, fits. If so,
- * it is counted. */
-bool shared_takes(struct network *net, uint32_t port, uint32_t size);
+/* Whether a packet of `size` bytes fits, which `queue`, the bytes of its queue, and queued_bytes of
+ * the port already include. If so, it is counted. */
+bool shared_takes(struct network *net, uint32_t port, bytes queue, uint32_t size);
 
 /* Brings the count of a switch up to now and returns it: the bytes in its buffer. */
 bytes shared_used(struct network *net, uint32_t sw);

@@ -1,7 +1,7 @@
 /* The parts of a network: nodes, ports, protocols, and the counts that have to add up.
  *
  * The files of net/ include each other in one direction only. From the lowest: packet, port, state,
- * ingress, shared, watch, legs, outage, record, hop (the path of a packet), nic, ahead
+ * ingress, sched, shared, watch, legs, outage, record, hop (the path of a packet), nic, ahead
  * (prefetching), lossless (PAUSE), network (building and queries), repeat. Where a lower file has to
  * call a higher one, nic or lossless, struct network has a pointer to the function. */
 #ifndef INASIM_NET_STATE_H
@@ -20,6 +20,7 @@ struct nic;
 struct route_legs;
 struct outages; /* outage.h */
 struct shared;  /* shared.h */
+struct sched;   /* sched.h */
 
 /* A packet that a switch sends out of one or several egress ports. */
 struct switch_send {
@@ -70,6 +71,9 @@ struct protocol_ops {
 	bool (*adds_at)(const void *self, uint32_t sw, const struct packet *packet);
 	/* Optional. Routing has changed: open connections and jobs take new routes. */
 	void (*reroute)(void *self);
+	/* Optional. The class of a packet (sched.h). Without it, that of the job that about() says.
+	 */
+	uint8_t (*class_of)(const void *self, const struct packet *packet);
 	/* Optional, for runs that repeat themselves (repeat.h); set both or none. stream() returns
 	 * the stream that the packet's `seq` belongs to, or NULL. repeat() goes through the first
 	 * two unions of struct packet (`seq`, `value`). */
@@ -128,6 +132,7 @@ struct network {
 	} protocols[NET_PROTOCOLS];
 	unsigned protocol_count;
 	struct lossless *lossless; /* state of PAUSE; NULL = full queues drop packets */
+	struct sched *sched;       /* NULL = no queues by class; owned */
 	struct shared *shared;     /* NULL = each port has its own buffer; owned */
 	struct balance *balance;   /* by switch; NULL = senders choose all ports; owned */
 	struct route_legs *legs;   /* NULL = every route fits into a packet; owned */

@@ -3,7 +3,9 @@
 #include "base/mem.h"
 #include "net/legs.h"
 #include "net/lossless.h"
+#include "net/hop.h"
 #include "net/outage.h"
+#include "net/sched.h"
 #include "net/shared.h"
 #include "topo/detours.h"
 #include "topo/graph.h"
@@ -203,6 +205,9 @@ void topology_build(struct topology *topo, const struct topology_conf *conf, str
 	for (uint32_t s = 0; s < topo->net.switches && conf->switches.shared.size; s++)
 		shared_set(&topo->net, s, conf->switches.shared.size,
 			   (uint64_t)(conf->switches.shared.alpha * (double)ALPHA_ONE));
+	if (conf->scheduler != SCHEDULER_FIFO)
+		sched_init(&topo->net, conf->scheduler == SCHEDULER_STRICT ? NULL : conf->weights,
+			   conf->weight_count, hop_port_free);
 	if (topo->ops->prepare)
 		topo->ops->prepare(topo);
 	topo->ops->wire(topo);

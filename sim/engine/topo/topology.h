@@ -130,12 +130,16 @@ struct topology_conf {
 	bool uplink_given;
 	struct switch_conf switches;
 	struct host_conf host;
-	int classes; /* enum topology_classes */
+	int classes;         /* enum topology_classes */
+	int scheduler;       /* enum topology_scheduler */
+	uint32_t weights[8]; /* SCHEDULER_WEIGHTED, by class */
+	unsigned weight_count;
 	bool wire_overhead;
 	bool fails; /* links may fail (net/outage.h). Users do not write this. */
 };
 
 enum topology_classes { CLASSES_SINGLE, CLASSES_CONTROL_FIRST };
+enum topology_scheduler { SCHEDULER_FIFO, SCHEDULER_STRICT, SCHEDULER_WEIGHTED }; /* net/sched.h */
 
 /* --- the built thing --- */
 
