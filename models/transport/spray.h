@@ -7,9 +7,9 @@
  * others are drawn (REPS, Bonato et al. 2024, with its ring of eight; without the freezing of paths
  * after a timeout).
  *
- * What is left between a permutation here and the same by uet-htsim (128 hosts, 100 Gbps) is
- * DCTCP: any marked path cuts the window of all, so the threshold has to be near a
- * bandwidth-delay product, and a segment that comes later than RACK waits for costs half a window.
+ * With as many values as uet-htsim a permutation takes as long as there (scenarios/baselines), if
+ * DCTCP's threshold is near a bandwidth-delay product, since any marked path cuts the window of
+ * all, and if RACK waits long enough, since a segment that it takes for lost costs half a window.
  *
  * Values lead to routes of connections (transport_route()); several may lead to one. ACKs keep the
  * path of the connection. */
