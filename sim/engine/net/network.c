@@ -123,7 +123,6 @@ void network_balance(struct network *net, uint64_t step)
 	for (uint32_t s = 0; s < net->switches; s++)
 		net->balance[s] = balance_of(net, s, step);
 	net->sim->block.handler = hop_arrive_balanced;
-	net->never_cut = true;
 }
 
 void network_long_routes(struct network *net)
