@@ -239,32 +239,75 @@ static void check_ways(const struct scenario *scenario, struct conf_doc *doc)
 		conf_error(doc, place, "shortest needs packet fidelity");
 }
 
+struct spraying {
+	const char *transport;
+	int kind;
+	int64_t paths;
+	const char *lacks; /* NULL: its recovery may spray */
+};
+
 /* A flow's ideal is that of one path, so no path may be the narrower part of a sprayed way. */
-static void check_spray(const struct scenario *scenario, struct conf_doc *doc)
+static void check_spray(const struct topology_conf *topology, const struct spraying *spraying,
+			struct conf_doc *doc)
+{
+	const char *at = conf_at(doc, "/%s/spray", spraying->transport);
+
+	if (spraying->paths & (spraying->paths - 1))
+		conf_error(doc, conf_at(doc, "/%s/paths", spraying->transport),
+			   "is no power of two");
+	if (!spraying->kind)
+		return;
+	if (spraying->lacks)
+		conf_error(doc, at, "%s", spraying->lacks);
+	if (topology->graph)
+		conf_error(doc, at, "is not for graphs: their paths differ");
+	else if (topology_uplink_rate(topology) < topology_host_rate(topology))
+		conf_error(doc, at,
+			   "needs links between switches that are as fast as those of hosts");
+}
+
+static void check_sprays(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const struct tcp_conf *tcp = &scenario->tcp;
-	const struct topology_conf *topology = &scenario->topology;
+	const struct roce_conf *roce = &scenario->roce;
+	const struct spraying of_tcp = {
+		"tcp", tcp->spray, tcp->paths,
+		tcp->recovery == TCP_NEWRENO
+			? "needs \"recovery\" sack or rack: to newreno, packets out of order are "
+			  "losses"
+			: NULL
+	};
+	const struct spraying of_roce = {
+		"roce", roce->spray, roce->paths,
+		roce->recovery == ROCE_GO_BACK_N
+			? "needs \"recovery\": \"selective\": to go_back_n, packets out of order "
+			  "are losses"
+			: NULL
+	};
 
-	if (tcp->paths & (tcp->paths - 1))
-		conf_error(doc, "/tcp/paths", "is no power of two");
-	if (!tcp->spray)
-		return;
-	if (tcp->recovery == TCP_NEWRENO)
-		conf_error(doc, "/tcp/spray",
-			   "needs \"recovery\" sack or rack: to newreno, packets out of order are "
-			   "losses");
-	if (topology->graph)
-		conf_error(doc, "/tcp/spray", "is not for graphs: their paths differ");
-	else if (topology_uplink_rate(topology) < topology_host_rate(topology))
-		conf_error(doc, "/tcp/spray",
-			   "needs links between switches that are as fast as those of hosts");
+	check_spray(&scenario->topology, &of_tcp, doc);
+	check_spray(&scenario->topology, &of_roce, doc);
+}
+
+/* What only selective repeat has. */
+static void check_selective(const struct roce_conf *roce, const char *pointer, struct conf_doc *doc)
+{
+	static const char *const keys[] = { "rto_low", "reorder" };
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		const char *at = conf_at(doc, "%s/%s", pointer, keys[i]);
+
+		if (roce->recovery == ROCE_GO_BACK_N && conf_given(doc, at))
+			conf_error(doc, at, "needs \"recovery\": \"selective\"");
+	}
 }
 
 static void check_segment(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const struct roce_conf *roce = &scenario->roce;
 
-	check_spray(scenario, doc);
+	check_sprays(scenario, doc);
+	check_selective(roce, "/roce", doc);
 	check_frame(scenario, "/tcp/mss", (bytes)scenario->tcp.mss + TCP_OVERHEAD, doc);
 	if (scenario->tcp.max_window && scenario->tcp.max_window < (bytes)scenario->tcp.mss)
 		conf_error(doc, "/tcp/max_window",

@@ -190,21 +190,21 @@ static void warn_no_marks(const struct scenario *scenario, struct conf_doc *doc)
 			  first.amount, first.packets ? " packets" : " bytes", buffer);
 }
 
-/* After a loss RoCE retransmits everything from the lost packet on. A user who writes "pause":
- * false knows this, and gets no warning of it. */
+/* After a loss RoCE that goes back N retransmits everything from the lost packet on. A user who
+ * writes "pause": false knows this, and gets no warning of it. */
 static void warn_roce(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const struct topology_conf *topology = &scenario->topology;
 
 	if (scenario_uses_roce(scenario, false) && !topology_pause(topology, false).on &&
-	    !conf_given(doc, "/topology/switch/pause"))
+	    scenario->roce.recovery == ROCE_GO_BACK_N && !conf_given(doc, "/topology/switch/pause"))
 		conf_warn(doc, "/roce",
 			  "switches without \"pause\" drop what their buffers of %" PRIu64
 			  " bytes a port do not hold, and after a loss RoCE sends everything again "
 			  "from the lost packet on; if that is intended, write \"pause\": false",
 			  topology_buffer(topology, false));
 	if (scenario_uses_roce(scenario, false) && topology->host.nic == NIC_FIFO &&
-	    !scenario->roce.window)
+	    !scenario->roce.window && scenario->roce.recovery == ROCE_GO_BACK_N)
 		conf_warn(doc, "/topology/host/nic",
 			  "a \"fifo\" NIC accepts at once all that a source may send, and RoCE "
 			  "without \"window\" may send whole messages: they queue in the NIC, "

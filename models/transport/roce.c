@@ -8,6 +8,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+static const char *const recovery_names[] = {
+	[ROCE_GO_BACK_N] = "go_back_n", [ROCE_SELECTIVE] = "selective", NULL
+};
+
 static const struct conf_row roce_rows[] = {
 	CONF_INT("mtu", struct roce_conf, mtu, "1024", 256, 4096, "Payload bytes of a full packet.",
 		 "InfiniBand MTUs are 256 to 4096; NetReduce section 5.1 has 1 KB"),
@@ -37,10 +41,33 @@ static const struct conf_row roce_rows[] = {
 		  "500us: HPCC SIGCOMM'19 simulator",
 		  .present = CONF_GIVEN(struct roce_conf, nack_again_given)),
 	CONF_BYTES("window", struct roce_conf, window, CONF_OPTIONAL, 256, 0,
-		   "Cap on payload in flight; at least one packet."),
+		   "Cap on payload in flight; at least one packet. Default: none; with "
+		   "\"recovery\": \"selective\" the link's rate times an idle round trip through "
+		   "the top of the network.",
+		   "IRN section 3.2"),
 	CONF_INT("first_psn", struct roce_conf, first_psn, "0", 0, ROCE_PSN_MASK,
 		 "Sequence number of the first packet of a connection.",
 		 "our choice; NICs draw it, and it decides nothing but where numbers wrap"),
+	CONF_ENUM("recovery", struct roce_conf, recovery, "go_back_n", recovery_names,
+		  "go_back_n: a receiver discards packets out of order; selective: it keeps them, "
+		  "and only lost packets are sent again.",
+		  "InfiniBand specification 9.7; IRN section 3.1"),
+	CONF_TIME("rto_low", struct roce_conf, rto_low, CONF_OPTIONAL, PS_PER_US, 100 * PS_PER_S,
+		  "selective: retransmission timeout while at most 3 packets are in flight. "
+		  "Default: rto.",
+		  "IRN section 3.1: 100us, with an rto of 320us"),
+	CONF_TIME("reorder", struct roce_conf, reorder, CONF_OPTIONAL, 0, PS_PER_S,
+		  "selective: a packet that later ones have overtaken is lost when it is so much "
+		  "late. Default: 0s, or with spray an idle round trip through the top of the "
+		  "network.",
+		  "0s: IRN; a round trip: the largest that RFC 8985 allows",
+		  .present = CONF_GIVEN(struct roce_conf, reorder_given)),
+	CONF_ENUM("spray", struct roce_conf, spray, "none", spray_names,
+		  "selective: how packets of a connection take all shortest paths, as /tcp/spray.",
+		  "our choice: ECMP by flow"),
+	CONF_INT("paths", struct roce_conf, paths, "64", 1, 4096,
+		 "Values that a sprayed connection has switches hash: a power of two.",
+		 "uet-htsim"),
 	CONF_OBJECT("control", struct roce_conf, control, "{}", &roce_cc_table,
 		    "Parameters of congestion controls."),
 	{ 0 },
@@ -124,6 +151,23 @@ void roce_receive(void *self, uint32_t host, const struct packet *packet)
 		roce_rx_receive(conn, packet);
 }
 
+/* An idle round trip through the top of the network. */
+static sim_time roce_trip(const struct roce_conf *conf, const struct topology_conf *topology)
+{
+	return ideal_round_trip(topology, (uint32_t)(conf->mtu + conf->header), TCP_MIN_FRAME);
+}
+
+/* IRN's cap on what is in flight, and one packet more, since a packet is sent as a whole. */
+static bytes roce_window(const struct roce_conf *conf, const struct topology_conf *topology)
+{
+	double bdp =
+		(double)roce_trip(conf, topology) * (double)topology_host_rate(topology) / 8e12;
+
+	if (conf->window || conf->recovery != ROCE_SELECTIVE)
+		return conf->window;
+	return (bytes)bdp + (bytes)conf->mtu;
+}
+
 /* Prefetches the cache lines that an ACK touches at the sender, or a packet at the receiver. */
 void roce_prefetch(void *self, const struct packet *packet)
 {
@@ -183,6 +227,9 @@ struct roce *roce_new(struct topology *topo, const struct roce_conf *conf, bytes
 	roce->conf = conf;
 	roce->sim = topo->net.sim;
 	roce->nack_again = nack_again(conf, topo->conf, window);
+	roce->window = roce_window(conf, topo->conf);
+	roce->reorder =
+		conf->reorder_given || !conf->spray ? conf->reorder : roce_trip(conf, topo->conf);
 	return roce;
 }
 
@@ -196,9 +243,14 @@ void roce_free(struct roce *roce)
 	if (!roce)
 		return;
 	for (size_t i = 0; i < roce->count; i++) {
-		if (roce->conns[i]->open)
-			free(roce->conns[i]->tx.messages);
-		free(roce->conns[i]);
+		struct roce_conn *conn = roce->conns[i];
+
+		if (conn->open) {
+			free(conn->tx.messages);
+			roce_select_close(conn);
+			roce_rx_close(conn);
+		}
+		free(conn);
 	}
 	free(roce->conns);
 	free(roce->idle);
@@ -262,6 +314,7 @@ void roce_close(struct roce *roce, uint32_t number)
 	if (roce->repeat)
 		repeat_leave(roce->repeat, conn);
 	roce_tx_close(conn);
+	roce_rx_close(conn);
 	conn->open = false;
 	conn->generation++;
 	roce->idle = array_reserve(roce->idle, roce->idle_count, &roce->idle_capacity,
@@ -275,6 +328,7 @@ void roce_set_packets(struct roce *roce, uint32_t number, const struct roce_pack
 	struct roce_conn *conn = roce->conns[number];
 
 	SIM_BUG_ON(conn->tx.posted > 0 || conn->tx.ops->delays);
+	roce_select_close(conn);
 	conn->packets = packets;
 	conn->tx.port = port;
 	conn->tx.cc.line = port_class(&roce->topo->net, &roce->topo->net.ports[port])->rate;

@@ -5,6 +5,9 @@
  *   - packet sequence numbers (PSN) of 24 bits that wrap;
  *   - in-order delivery with go-back-N: the receiver discards packets out of order and names the
  *     gap in one NACK (InfiniBand specification 9.7), repeated after `nack_again` (HPCC simulator);
+ *   - or selective repeat (IRN, SIGCOMM 2018): the receiver keeps packets out of order in a bitmap,
+ *     each NACK also names the packet that came, and in flight is at most one bandwidth-delay
+ *     product; then packets of a connection may take all shortest paths (spray.h);
  *   - ACKs where the sender asks for them (AckReq): every `ack_every` packets, at the end of a
  *     message, and when the window is full;
  *   - a retransmission timer that doubles with each timeout in a row, as in NICs' adaptive
@@ -35,6 +38,8 @@ enum {
 	ROCE_ACK_REQUEST = PACKET_OWN(1), /* DATA: AckReq */
 };
 
+enum roce_recovery { ROCE_GO_BACK_N, ROCE_SELECTIVE };
+
 struct roce_conf {
 	int64_t mtu;          /* payload bytes of a full packet */
 	int64_t header;       /* bytes of a frame without its payload, FCS included */
@@ -44,8 +49,14 @@ struct roce_conf {
 	int64_t backoff;     /* at most this many doublings of rto */
 	sim_time nack_again; /* 0 = never */
 	bool nack_again_given;
-	bytes window; /* cap on payload in flight; 0 = none */
+	bytes window; /* cap on payload in flight; 0 = none, or with selective repeat one BDP */
 	int64_t first_psn;
+	int recovery;     /* enum roce_recovery */
+	sim_time rto_low; /* 0 = as rto */
+	sim_time reorder;
+	bool reorder_given;
+	int spray; /* enum spray_kind */
+	int64_t paths;
 	void *control[ROCE_CC_COUNT]; /* parameters of congestion controls, as roce_cc_table */
 };
 
@@ -62,7 +73,8 @@ sim_time roce_longest_trip(const struct roce_conf *conf, const struct topology_c
 void roce_warn(const struct roce_conf *conf, const struct topology_conf *topology, bytes window,
 	       struct conf_doc *doc, const char *pointer);
 
-/* Callbacks of an owner that makes the packets; `owner` is the argument of roce_open(). */
+/* Callbacks of an owner that makes the packets, which go back N on one path; `owner` is the
+ * argument of roce_open(). */
 struct roce_packets {
 	/* Required. At the sender: packet `number` leaves, for the first time or again. Its PSN is
 	 * in the low 24 bits of packet->seq. Already set are flow, generation, route, size,

@@ -4,11 +4,31 @@
 
 #include "core/repeat.h"
 #include "transport/roce.h"
+#include "transport/spray.h"
 
 /* A posted message that is not yet acknowledged. The packets of the next message follow its own. */
 struct roce_message {
 	uint64_t first; /* number of its first packet */
 	uint64_t size;  /* bytes */
+};
+
+/* Selective repeat: a packet that was sent and is not acknowledged. */
+struct roce_sent {
+	sim_time at;   /* when its newest copy left */
+	uint16_t path; /* spray.h: value of that copy */
+	bool here;     /* has come, out of order */
+};
+
+/* The sender's part of selective repeat (roce_select.c). */
+struct roce_select {
+	struct roce_sent *sent; /* a ring by number, from `una` on */
+	uint64_t mask;
+	uint64_t lost_to;   /* below: what has not come is lost */
+	uint64_t again;     /* below: nothing is lost, or it was sent again; at most lost_to */
+	uint64_t recover;   /* behind what was sent when the newest recovery began */
+	sim_time newest;    /* when that packet left which left last of those that have come */
+	sim_time trip;      /* its round trip */
+	struct timer timer; /* for losses that time alone shows; only if packets may overtake */
 };
 
 /* The sender's half. Positions are numbers of packets. */
@@ -22,6 +42,8 @@ struct roce_tx {
 	uint64_t end;           /* behind the last packet posted */
 	uint64_t asked;         /* behind the last sent packet that asks for an ACK; <= una: none */
 	uint32_t ack_every;
+	struct roce_select *select;    /* NULL: goes back N; owned */
+	struct spray *spray;           /* NULL: all by `route`; owned */
 	struct roce_message *messages; /* a ring by number of message */
 	uint64_t mask;
 	uint64_t oldest, at, posted; /* messages: oldest kept, that of `nxt`, next to post */
@@ -44,13 +66,18 @@ struct roce_rx {
 	struct route route;  /* of the ACKs */
 	uint32_t host, port; /* `port`: egress port by which ACKs leave */
 	uint64_t next;       /* number of the packet that is due */
-	uint64_t discarded;  /* packets out of order, or seen before */
-	uint64_t bytes;      /* of a stream: bytes that have come in order */
-	uint64_t expect;     /* the smaller of `wanted` and `mark` */
-	uint64_t wanted;     /* `bytes` at which to call delivered(); UINT64_MAX = none */
-	uint64_t mark;       /* `bytes` at the next mark (core/repeat.h); UINT64_MAX = none */
-	bool nacked;         /* a NACK has asked for `next`, at `nacked_at` */
-	bool congested;      /* a marked packet came, and no ACK has said so yet */
+	uint64_t discarded;  /* packets out of order that are not kept, or seen before */
+	uint16_t *early;     /* selective repeat: payload by number, 0 = has not come; owned */
+	uint64_t early_mask, early_count;
+	uint64_t answers; /* selective repeat: PSN of the packet that the next ACK answers, shifted
+			   */
+	uint64_t bytes;   /* of a stream: bytes that have come in order */
+	uint64_t expect;  /* the smaller of `wanted` and `mark` */
+	uint64_t wanted;  /* `bytes` at which to call delivered(); UINT64_MAX = none */
+	uint64_t mark;    /* `bytes` at the next mark (core/repeat.h); UINT64_MAX = none */
+	bool nacked;      /* a NACK has asked for `next`, at `nacked_at` */
+	bool marked;      /* selective repeat: the packet that the next ACK answers was marked */
+	bool congested;   /* a marked packet came, and no ACK has said so yet */
 	sim_time nacked_at;
 	sim_time echo;         /* of a stream: when the newest packet was sent */
 	sim_time cnp_interval; /* as cc_ops.cnp_interval(); SIM_TIME_MAX = the control has none */
@@ -78,6 +105,8 @@ struct roce {
 	const struct roce_conf *conf;
 	struct sim *sim;
 	sim_time nack_again; /* 0 = never */
+	sim_time reorder;    /* roce_conf.reorder, or its default */
+	bytes window;        /* roce_conf.window, or its default */
 	uint8_t protocol;
 	struct roce_conn **conns; /* stable addresses: timers and NICs point into them */
 	size_t count, capacity;
@@ -100,9 +129,22 @@ void roce_tx_close(struct roce_conn *conn);
 void roce_tx_routed(struct roce_conn *conn);
 void roce_tx_wake(struct roce_conn *conn); /* call when there may be something to send */
 void roce_tx_receive(struct roce_conn *conn, const struct packet *packet); /* may close it */
+void roce_tx_loss(struct roce_conn *conn); /* counts it, and tells the control */
+
+/* roce_select.c: which packets are lost, and go out again */
+void roce_select_open(struct roce_conn *conn, uint64_t key);
+void roce_select_close(struct roce_conn *conn); /* the connection goes back N from now on */
+void roce_select_sent(struct roce_conn *conn, uint64_t number);
+/* Whether a lost packet waits to be sent again: number select->again. */
+bool roce_select_waits(const struct roce_tx *tx);
+/* An ACK that acknowledges all before `una`, and answers one packet. */
+void roce_select_take(struct roce_conn *conn, const struct packet *ack);
+/* All that has not come is lost. */
+void roce_select_timed_out(struct roce_tx *tx);
 
 /* roce_rx.c */
 void roce_rx_open(struct roce_conn *conn, uint32_t dst); /* route is set */
+void roce_rx_close(struct roce_conn *conn);
 void roce_rx_receive(struct roce_conn *conn, const struct packet *packet);
 
 /* roce_repeat.c. Sets the receiver's next mark. `comes`: the receiver has just reached a mark. */

@@ -1,12 +1,18 @@
 /* The receiver of a connection: order, ACKs and NACKs, CNPs. */
 #include "transport/roce_conn.h"
 
-static void send_back(struct roce_conn *conn, uint8_t kind, uint8_t flags)
+#include "base/ring.h"
+#include "net/hop.h"
+
+#include <stdlib.h>
+
+HOT_INLINE void send_back(struct roce_conn *conn, uint8_t kind, uint8_t flags)
 {
 	const struct roce *roce = conn->roce;
 	const struct roce_rx *rx = &conn->rx;
 	struct packet packet = {
-		.next_expected = roce_psn(rx->next),
+		.next_expected = roce_psn(rx->next) | rx->answers,
+		.tag = rx->marked,
 		.echo = rx->echo,
 		.flow = conn->number,
 		.generation = conn->generation,
@@ -20,7 +26,7 @@ static void send_back(struct roce_conn *conn, uint8_t kind, uint8_t flags)
 	network_send(&roce->topo->net, rx->port, &packet);
 }
 
-static void roce_acknowledge(struct roce_conn *conn, uint8_t flags)
+HOT_INLINE void roce_acknowledge(struct roce_conn *conn, uint8_t flags)
 {
 	struct roce_rx *rx = &conn->rx;
 
@@ -90,6 +96,65 @@ static void roce_hand_over(struct roce_conn *conn, uint64_t number, const struct
 		roce_reached(conn);
 }
 
+/* Selective repeat: keeps a packet that came out of order. False if it has been kept before. */
+static bool keep(struct roce_rx *rx, uint64_t number, uint16_t payload)
+{
+	uint16_t *place;
+
+	rx->early = ring_reserve(rx->early, &rx->early_mask, rx->next, number, sizeof(*rx->early));
+	place = &rx->early[number & rx->early_mask];
+	if (*place)
+		return false;
+	*place = payload;
+	rx->early_count++;
+	return true;
+}
+
+/* Takes the packet that is due, and those kept that follow it without a gap. Returns their bytes.
+ */
+static uint64_t advance(struct roce_conn *conn, uint64_t payload)
+{
+	struct roce_rx *rx = &conn->rx;
+	uint64_t sum = 0;
+
+	while (payload) {
+		if (conn->roce->topo->net.onlooker)
+			why_delivered(why_of(&conn->roce->topo->net), conn->roce->protocol,
+				      conn->number);
+		sum += payload;
+		rx->next++;
+		payload = 0;
+		if (rx->early_count && rx->early[rx->next & rx->early_mask]) {
+			payload = rx->early[rx->next & rx->early_mask];
+			rx->early[rx->next & rx->early_mask] = 0;
+			rx->early_count--;
+		}
+	}
+	return sum;
+}
+
+/* Selective repeat. Answers each packet that is out of order, fills a gap or has come before; a
+ * NACK says that there is a gap. */
+static __attribute__((noinline)) void receive_any(struct roce_conn *conn, uint64_t number,
+						  const struct packet *packet)
+{
+	struct roce_rx *rx = &conn->rx;
+	bool ordered = number == rx->next && !rx->early_count;
+	uint64_t sum = 0;
+
+	rx->answers = (uint64_t)roce_psn(number) << ROCE_PSN_BITS;
+	rx->marked = packet->flags & PACKET_CE;
+	if (number == rx->next)
+		sum = advance(conn, packet->payload);
+	else if (number < rx->next || !keep(rx, number, packet->payload))
+		rx->discarded++;
+	if (!ordered || packet->flags & ROCE_ACK_REQUEST)
+		roce_acknowledge(conn, rx->early_count ? ROCE_NACK : 0);
+	rx->bytes += sum;
+	if (sum && rx->bytes >= rx->expect)
+		roce_reached(conn);
+}
+
 void roce_rx_receive(struct roce_conn *conn, const struct packet *packet)
 {
 	struct roce_rx *rx = &conn->rx;
@@ -99,6 +164,10 @@ void roce_rx_receive(struct roce_conn *conn, const struct packet *packet)
 		on_mark(conn);
 	if (!conn->packets)
 		rx->echo = packet->sent_at;
+	if (conn->tx.select) {
+		receive_any(conn, number, packet);
+		return;
+	}
 	if (number != rx->next) {
 		rx->discarded++;
 		if (number > rx->next)
@@ -127,4 +196,10 @@ void roce_rx_open(struct roce_conn *conn, uint32_t dst)
 		.mark = UINT64_MAX,
 		.cnp_interval = SIM_TIME_MAX,
 	};
+}
+
+void roce_rx_close(struct roce_conn *conn)
+{
+	free(conn->rx.early);
+	conn->rx.early = NULL;
 }

@@ -1,11 +1,15 @@
-/* The sender of a connection: messages as packets, pacing, go-back-N, timer. */
+/* The sender of a connection: messages as packets, pacing, go-back-N, timer. roce_select.c has
+ * selective repeat. */
 #include "transport/roce_conn.h"
 
 #include "base/ring.h"
+#include "net/hop.h"
 #include "transport/keys.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+#define FEW_PACKETS 3 /* in flight, for `rto_low` (IRN, section 3.1) */
 
 /* --- messages --- */
 
@@ -20,11 +24,18 @@ static uint64_t message_end(const struct roce_tx *tx, uint64_t i)
 	return i + 1 < tx->posted ? message(tx, i + 1)->first : tx->end;
 }
 
+/* The message of a packet, which is not before message `from`. */
+static uint64_t message_of(const struct roce_tx *tx, uint64_t from, uint64_t number)
+{
+	while (from < tx->posted && message_end(tx, from) <= number)
+		from++;
+	return from;
+}
+
 /* Sets `at` to the message of packet `nxt`. */
 static void find_message(struct roce_tx *tx)
 {
-	while (tx->at < tx->posted && message_end(tx, tx->at) <= tx->nxt)
-		tx->at++;
+	tx->at = message_of(tx, tx->at, tx->nxt);
 }
 
 static void drop_acknowledged(struct roce_tx *tx)
@@ -47,9 +58,19 @@ static bool roce_window_allows(const struct roce_tx *tx)
 
 /* After an ACK has made the window smaller, it can happen that no packet in flight asks for another
  * ACK. Then one more packet leaves in spite of the window, and it asks for one. */
-static bool roce_has_work(const struct roce_tx *tx)
+static bool roce_has_new(const struct roce_tx *tx)
 {
 	return tx->nxt < tx->end && (tx->asked <= tx->una || roce_window_allows(tx));
+}
+
+static bool roce_waits_again(const struct roce_tx *tx)
+{
+	return tx->select && roce_select_waits(tx);
+}
+
+static bool roce_has_work(const struct roce_tx *tx)
+{
+	return roce_has_new(tx) || roce_waits_again(tx);
 }
 
 static void roce_on_pacing_timer(struct sim *sim, uint32_t entity, void *owner)
@@ -94,9 +115,10 @@ static void roce_arm_timer(struct roce_conn *conn)
 	const struct roce_conf *conf = conn->roce->conf;
 	struct roce_tx *tx = &conn->tx;
 	struct sim *sim = conn->roce->sim;
+	bool few = tx->select && conf->rto_low && tx->nxt - tx->una <= FEW_PACKETS;
 
-	tx->deadline =
-		sim->now + transport_timeout(conf->rto, tx->timeouts, (unsigned)conf->backoff);
+	tx->deadline = sim->now + transport_timeout(few ? conf->rto_low : conf->rto, tx->timeouts,
+						    (unsigned)conf->backoff);
 	/* a timer that fires before the deadline may stay: its handler sets it again */
 	if (tx->timer_at <= tx->deadline)
 		return;
@@ -123,20 +145,21 @@ static void roce_ask(struct roce_conn *conn, uint64_t number)
 	tx->asked = number + 1;
 }
 
-/* Fills in packet `nxt`, except for what depends on the packets behind it. */
-static void fill_packet(struct roce_conn *conn, struct packet *packet)
+/* Fills in a packet of message `at`, except for what depends on the packets behind it. */
+HOT_INLINE void fill_packet(struct roce_conn *conn, uint64_t at, uint64_t number,
+			    struct packet *packet)
 {
 	const struct roce_tx *tx = &conn->tx;
 	const struct roce_conf *conf = conn->roce->conf;
-	const struct roce_message *current = message(tx, tx->at);
+	const struct roce_message *current = message(tx, at);
 	uint64_t mtu = (uint64_t)conf->mtu;
-	uint64_t left = current->size - (tx->nxt - current->first) * mtu;
+	uint64_t left = current->size - (number - current->first) * mtu;
 	uint64_t payload = left < mtu ? left : mtu, size = payload + (uint64_t)conf->header;
 
-	if (tx->nxt == current->first)
+	if (number == current->first)
 		size += (uint64_t)conf->write_header;
 	*packet = (struct packet){
-		.seq = roce_psn(tx->nxt),
+		.seq = roce_psn(number),
 		.sent_at = conn->roce->sim->now,
 		.flow = conn->number,
 		.generation = conn->generation,
@@ -146,25 +169,24 @@ static void fill_packet(struct roce_conn *conn, struct packet *packet)
 		.flags = tx->flags,
 		.protocol = conn->roce->protocol,
 	};
-	packet_set_route(packet, &tx->route);
-	if (left <= mtu || (tx->nxt + 1) % tx->ack_every == 0)
+	packet_set_route(packet,
+			 tx->spray ? &tx->spray->routes[spray_next(tx->spray)] : &tx->route);
+	if (left <= mtu || (number + 1) % tx->ack_every == 0)
 		packet->flags |= ROCE_ACK_REQUEST;
-	if (tx->nxt < tx->max) {
+	if (number < tx->max) {
 		packet->flags |= PACKET_RETRANSMIT;
 		conn->stats.retransmissions++;
 	}
 }
 
-static enum nic_pull roce_pull(void *owner, struct packet *packet)
+/* Sends packet `nxt`. Returns whether another may follow. */
+static bool send_next(struct roce_conn *conn, struct packet *packet)
 {
-	struct roce_conn *conn = owner;
 	struct roce_tx *tx = &conn->tx;
-	bool more;
 	uint64_t number = tx->nxt;
+	bool more;
 
-	if (!roce_has_work(tx) || roce_held_back(conn))
-		return NIC_NOTHING;
-	fill_packet(conn, packet);
+	fill_packet(conn, tx->at, number, packet);
 	if (++tx->nxt > tx->max)
 		tx->max = tx->nxt;
 	find_message(tx);
@@ -176,6 +198,33 @@ static enum nic_pull roce_pull(void *owner, struct packet *packet)
 		roce_ask(conn, number);
 	if (conn->packets)
 		conn->packets->fill(conn->owner, number, packet);
+	if (tx->select)
+		roce_select_sent(conn, number);
+	return more;
+}
+
+/* Sends a lost packet again. The receiver answers it in any case, so the timer may wait for it. */
+static __attribute__((noinline)) bool send_again(struct roce_conn *conn, struct packet *packet)
+{
+	struct roce_tx *tx = &conn->tx;
+	uint64_t number = tx->select->again;
+
+	fill_packet(conn, message_of(tx, tx->oldest, number), number, packet);
+	roce_select_sent(conn, number);
+	tx->asked = tx->nxt;
+	roce_arm_timer(conn);
+	return roce_has_work(tx);
+}
+
+static enum nic_pull roce_pull(void *owner, struct packet *packet)
+{
+	struct roce_conn *conn = owner;
+	struct roce_tx *tx = &conn->tx;
+	bool again = roce_waits_again(tx), more;
+
+	if (!(again || roce_has_new(tx)) || roce_held_back(conn))
+		return NIC_NOTHING;
+	more = again ? send_again(conn, packet) : send_next(conn, packet);
 	roce_pace(tx, packet->size, conn->roce->sim->now);
 	return more && !roce_held_back(conn) ? NIC_MORE : NIC_LAST;
 }
@@ -234,7 +283,7 @@ static void tell_control(struct roce_conn *conn, uint64_t acked, const struct pa
 		.ack = tx->una * mtu,
 		.snd_nxt = tx->nxt * mtu,
 		.acked = acked * mtu,
-		.in_recovery = tx->nxt < tx->max,
+		.in_recovery = tx->nxt < tx->max || (tx->select && tx->una < tx->select->recover),
 		.growth = tx->limited ? acked * mtu : 0,
 		.now = now,
 		.rtt = now - packet->echo, /* only streams echo a time; see roce_set_packets() */
@@ -250,7 +299,17 @@ static void on_congestion(struct roce_conn *conn)
 		conn->tx.ops->on_cnp(&conn->tx.cc, conn->roce->sim->now);
 }
 
-/* An ACK or NACK acknowledges all packets before `number`. After a NACK the rest is sent again. */
+void roce_tx_loss(struct roce_conn *conn)
+{
+	struct roce_tx *tx = &conn->tx;
+
+	conn->stats.recoveries++;
+	if (tx->ops->on_loss)
+		tx->ops->on_loss(&tx->cc, conn->roce->sim->now);
+}
+
+/* An ACK or NACK acknowledges all packets before `number`. After a NACK the rest is sent again, or
+ * what select decides. */
 static void on_ack(struct roce_conn *conn, uint64_t number, const struct packet *packet)
 {
 	struct roce_tx *tx = &conn->tx;
@@ -258,10 +317,10 @@ static void on_ack(struct roce_conn *conn, uint64_t number, const struct packet 
 
 	if (acked)
 		on_acknowledged(tx, number);
-	if (packet->flags & ROCE_NACK && tx->nxt > tx->una) {
-		conn->stats.recoveries++;
-		if (tx->ops->on_loss)
-			tx->ops->on_loss(&tx->cc, conn->roce->sim->now);
+	if (tx->select) {
+		roce_select_take(conn, packet);
+	} else if (packet->flags & ROCE_NACK && tx->nxt > tx->una) {
+		roce_tx_loss(conn);
 		go_back(tx);
 	}
 	if (tx->asked <= tx->una)
@@ -309,7 +368,10 @@ static void roce_on_timer(struct sim *sim, uint32_t entity, void *owner)
 		tx->ops->on_timeout(&tx->cc, tx->timeouts,
 				    (tx->nxt - tx->una) * (uint64_t)conn->roce->conf->mtu,
 				    sim->now);
-	go_back(tx);
+	if (tx->select)
+		roce_select_timed_out(tx);
+	else
+		go_back(tx);
 	roce_tx_wake(conn);
 }
 
@@ -347,11 +409,11 @@ static void open_timers(struct roce_conn *conn, uint64_t key)
 }
 
 /* The number of packets that the configuration allows in flight. */
-static uint64_t window_of(const struct roce_conf *conf)
+static uint64_t window_of(const struct roce *roce)
 {
-	uint64_t packets = conf->window / (uint64_t)conf->mtu;
+	uint64_t packets = roce->window / (uint64_t)roce->conf->mtu;
 
-	if (!conf->window || packets > ROCE_MAX_FLIGHT - 1)
+	if (!roce->window || packets > ROCE_MAX_FLIGHT - 1)
 		return ROCE_MAX_FLIGHT - 1;
 	return packets ? packets : 1;
 }
@@ -366,6 +428,9 @@ void roce_tx_routed(struct roce_conn *conn)
 		transport_take_nic(net, tx->host, &tx->route, &tx->source, &tx->port, &tx->cc);
 	if (tx->ops->delays)
 		tx->cc.switches = round_trip(conn, true);
+	if (tx->spray)
+		spray_route(tx->spray, conn->roce->topo, tx->host, conn->rx.host, conn->key,
+			    &tx->route);
 }
 
 static void open_control(struct roce_conn *conn)
@@ -384,6 +449,12 @@ static void open_control(struct roce_conn *conn)
 		conn->rx.cnp_interval = tx->ops->cnp_interval(&tx->cc);
 }
 
+/* The shortest time for which the retransmission timer is set. */
+static sim_time shortest(const struct roce_conf *conf)
+{
+	return conf->rto_low && conf->rto_low < conf->rto ? conf->rto_low : conf->rto;
+}
+
 void roce_tx_open(struct roce_conn *conn, uint32_t src, uint32_t dst, const struct cc_ops *cc,
 		  uint32_t ack_every, uint64_t key)
 {
@@ -395,7 +466,7 @@ void roce_tx_open(struct roce_conn *conn, uint32_t src, uint32_t dst, const stru
 	*tx = (struct roce_tx){
 		.source = { .pull = roce_pull,
 			    .owner = conn,
-			    .deferrable = !cc->paces && nic_deferrable(net, roce->conf->rto) },
+			    .deferrable = !cc->paces && nic_deferrable(net, shortest(roce->conf)) },
 		.ops = cc,
 		.host = src,
 		.port = src,
@@ -404,13 +475,13 @@ void roce_tx_open(struct roce_conn *conn, uint32_t src, uint32_t dst, const stru
 		.max = first,
 		.end = first,
 		.asked = first,
-		.window = window_of(roce->conf),
+		.window = window_of(roce),
 		.ack_every = ack_every,
-
 		.flags = cc->ecn ? PACKET_ECT : 0,
 		.timer_at = SIM_TIME_MAX,
 	};
 	transport_route(roce->topo, src, dst, key, false, &tx->route);
+	roce_select_open(conn, key);
 	open_control(conn);
 	tx->nic_wait = port_class(net, &net->ports[tx->port])->idle_max;
 	open_timers(conn, key);
@@ -419,6 +490,7 @@ void roce_tx_open(struct roce_conn *conn, uint32_t src, uint32_t dst, const stru
 void roce_tx_close(struct roce_conn *conn)
 {
 	free(conn->tx.messages);
+	roce_select_close(conn);
 	nic_forget(&conn->roce->topo->net.nics[conn->tx.port], &conn->tx.source);
 	timer_close(conn->roce->sim, &conn->tx.timer);
 	if (conn->tx.ops->paces)

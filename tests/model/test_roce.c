@@ -283,6 +283,135 @@ Test(roce, nack_again_of_the_network)
 	}
 }
 
+/* --- selective repeat --- */
+
+#define SELECTIVE "'recovery': 'selective'"
+
+/* Of 6 packets the third is lost: it comes again alone, when the NACK of the fourth is there. The
+ * NACKs of those behind it ask for nothing. The same where the numbers wrap, and where few packets
+ * ask for an ACK. */
+static void lose_one_selective(const char *roce, uint32_t first)
+{
+	static const uint32_t expected[] = { 0, 1, 2, 3, 4, 5, 2 };
+	struct watch watch = { .lose = lose_third };
+	const struct transport_stats *stats;
+	struct run run;
+
+	build(&run, &watch, 6 * 1024, "roce", roce);
+	run_to(&run, END_ALL_DONE);
+	cr_assert_eq(watch.data, 7);
+	for (size_t i = 0; i < 7; i++)
+		cr_expect_eq(watch.psns[i], (first + expected[i]) & ROCE_PSN_MASK);
+	cr_expect_float_eq(fct_ns(&run),
+			   2 * 89.76 + 2 * 88.48 + 88.48 + 2500 + 2513.44 + 2 * 88.48 + 2500, 1e-3);
+	stats = roce_stats(run.s->roce, 0);
+	cr_expect_eq(stats->retransmissions, 1);
+	cr_expect_eq(stats->recoveries, 1);
+	cr_expect_eq(stats->timeouts, 0);
+	cr_expect_eq(run.s->roce->conns[0]->rx.discarded, 0);
+	cr_expect_eq(watch.nacks, 3);
+	run_free(&run);
+}
+
+Test(roce, selective_one_loss)
+{
+	lose_one_selective(SELECTIVE, 0);
+	lose_one_selective(SELECTIVE ", 'ack_every': 4", 0);
+	lose_one_selective(SELECTIVE ", 'first_psn': 16777215", 16777215);
+	lose_one_selective(SELECTIVE ", 'first_psn': 16777213", 16777213);
+}
+
+/* In flight is at most a bandwidth-delay product, 5.19 us of the link, and a packet, 65.9 kB, which
+ * is enough for its rate: a lone flow takes as long as without a cap. */
+Test(roce, selective_alone)
+{
+	struct watch watch = { .lose = NULL };
+	struct run run;
+
+	build(&run, &watch, 10000000, "roce", SELECTIVE);
+	cr_expect_eq(run.s->roce->window / 1024, 64);
+	run_to(&run, END_ALL_DONE);
+	cr_expect_float_eq(fct_ns(&run), 2500 + 2 * 89.76 + 9764 * 88.48 + 57.76, 1e-3);
+	cr_expect_eq(watch.data, 9766);
+	run_free(&run);
+}
+
+/* Each packet of 40 is lost in turn, once or twice. Once, it comes again alone, unless it is the
+ * last: that needs the timer, as does a copy that is lost. */
+static size_t lost_number, lost_times;
+
+static bool lose_number(const struct watch *watch, const struct packet *packet, size_t nth)
+{
+	size_t copies = 0;
+
+	(void)nth;
+	if (packet->kind != PACKET_DATA || roce_psn_of(packet) != lost_number)
+		return false;
+	for (size_t i = 0; i < watch->data; i++)
+		copies += watch->psns[i] == lost_number;
+	return copies < lost_times;
+}
+
+Test(roce, selective_each_lost)
+{
+	for (lost_times = 1; lost_times <= 2; lost_times++)
+		for (lost_number = 0; lost_number < 40; lost_number++) {
+			struct watch watch = { .lose = lose_number };
+			const struct transport_stats *stats;
+			bool timer = lost_times == 2 || lost_number == 39;
+			struct run run;
+
+			build(&run, &watch, 40 * 1024, "roce",
+			      SELECTIVE ", 'rto': '1ms', 'rto_low': '100us'");
+			run_to(&run, END_ALL_DONE);
+			stats = roce_stats(run.s->roce, 0);
+			cr_expect_eq(stats->timeouts, lost_number == 39 ? lost_times : timer);
+			if (!timer)
+				cr_expect_eq(stats->retransmissions, 1);
+			if (lost_number == 39) /* few are in flight: the short timer, doubled */
+				cr_expect_lt(fct_ns(&run),
+					     100e3 + 200e3 * (timer && lost_times == 2) + 20e3);
+			run_free(&run);
+		}
+}
+
+/* Losses at random on all links, ACKs included, with and without spraying, and queues that drop:
+ * every flow ends, and all bytes come in order and once. */
+Test(roce, selective_random_losses)
+{
+	static const char *const options[] = {
+		"",
+		", 'ack_every': 16",
+		", 'spray': 'random'",
+		", 'spray': 'reps', 'reorder': '0s'",
+		", 'spray': 'oblivious', 'window': '400kB'",
+	};
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+		for (int control = 0; control < 3; control++) {
+			static const char *const controls[] = { "roce", "dcqcn", "roce_swift" };
+			struct run run;
+
+			run_build(
+				&run,
+				"{ 'name': 't', 'topology': { 'kind': 'fat-tree', 'k': 4, 'link': {"
+				" 'rate': '100Gbps', 'delay': '1us', 'loss': 0.005 },"
+				" 'switch': { 'pause': false, 'buffer': '100kB', 'ecn': {"
+				" 'threshold': '50kB' } } }, 'roce': { " SELECTIVE
+				", 'rto': '300us' %s }, 'flows': [ { 'size': '300kB', 'count': 40,"
+				" 'transport': '%s' } ] }",
+				options[i], controls[control]);
+			run_to(&run, END_ALL_DONE);
+			for (size_t c = 0; c < run.s->roce->count; c++) {
+				const struct roce_conn *conn = run.s->roce->conns[c];
+
+				cr_expect_eq(conn->rx.bytes, 300000);
+				cr_expect_eq(conn->rx.early_count, 0);
+			}
+			run_free(&run);
+		}
+}
+
 /* --- ACKs and windows --- */
 
 /* An ACK for 8 packets, and for the end: 100 packets take 13. A window smaller than that is not

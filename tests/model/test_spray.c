@@ -2,6 +2,7 @@
  * that values which lead through a marked switch are given up, and switches that choose. */
 #include "model_run.h"
 
+#include "transport/roce_conn.h"
 #include "transport/tcp_conn.h"
 
 static double last_fct(const char *ways, const char *spray, unsigned fourths)
@@ -45,6 +46,51 @@ Test(spray, permutation)
 	cr_expect_leq(fct[3], narrow);
 	printf("switches %.1f us\n", last_fct("shortest", "none", 64) / 1e6);
 	cr_expect_leq(last_fct("shortest", "none", 64), fct[2]);
+}
+
+/* The same over RoCE with selective repeat, in queues that lose nothing: the mean of the flows.
+ * Nothing is sent twice. */
+static double roce_mean(const char *spray)
+{
+	struct run run;
+	uint64_t again = 0;
+	double sum = 0;
+	const struct flow_class *classes;
+	size_t count;
+
+	run_build(&run,
+		  "{ 'name': 't', 'topology': { 'kind': 'fat-tree', 'k': 4,"
+		  "  'link': { 'rate': '100Gbps', 'delay': '1us' }, 'switch': { 'pause': false,"
+		  "  'ecn': { 'threshold': '150kB' } } },"
+		  " 'roce': { 'recovery': 'selective', 'spray': '%s', 'mtu': 4096 },"
+		  " 'flows': [ { 'size': '2MB', 'pairs': 'permutation', 'count': 16,"
+		  "   'transport': 'roce' } ] }",
+		  spray);
+	run_to(&run, END_ALL_DONE);
+	for (size_t c = 0; c < 16; c++)
+		again += run.s->roce->conns[c]->stats.retransmissions;
+	classes = flows_classes(run.s->flows, &count);
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < classes[i].recorded; k++)
+			sum += classes[i].fct[k];
+	cr_expect_eq(again, 0, "%s: %lu packets came twice", spray, again);
+	run_free(&run);
+	return sum / 16;
+}
+
+/* Alone, a flow takes 489 packets of 4,178 bytes, 163.4 us, and 12 us to the last host. */
+Test(spray, roce_permutation)
+{
+	static const char *const kinds[] = { "random", "oblivious", "reps" };
+	double one = roce_mean("none");
+
+	for (int k = 0; k < 3; k++) {
+		double mean = roce_mean(kinds[k]);
+
+		printf("one path %.1f us, %s %.1f\n", one * 1e6, kinds[k], mean * 1e6);
+		cr_expect_leq(mean, 1.25 * 175.4e-6);
+		cr_expect_leq(mean, one * 2 / 3);
+	}
 }
 
 struct shares {

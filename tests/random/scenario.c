@@ -22,7 +22,8 @@
 
 /* Features that were added later draw from streams of their own, so that scenarios without them
  * stay as they were. */
-static struct rng all, later, off, failing, passing, alone, newest, programs, spraying, sharing;
+static struct rng all, later, off, failing, passing, alone, newest, programs, spraying, sharing,
+	selecting;
 static struct rng *rng = &all;
 static bool calm;
 static bool steady; /* one job of many iterations, whose end is estimated (stop.estimate) */
@@ -395,10 +396,8 @@ static void put_spray(void)
 		{ "reo_wnd_mult", 20, "1|4|1000" },
 	};
 
-	rng = &spraying;
 	if (even)
 		OPTIONS(options);
-	rng = &all;
 }
 
 static void put_tcp(void)
@@ -440,7 +439,9 @@ static void put_tcp(void)
 	OPTIONS(options);
 	if (!calm && chance(40)) {
 		put(", 'recovery': %s", one_of("'sack'|'rack'"));
+		rng = &spraying;
 		put_spray();
+		rng = &all;
 	}
 	OPTIONS(more);
 	put(", 'control': { 'dctcp': { '_': 0");
@@ -481,8 +482,20 @@ static void put_roce(void)
 		{ "clamp_target", 30, "true|false" },
 	};
 
+	static const struct option selective[] = {
+		{ "rto_low", 30, "'100us'|'20ms'" },
+		{ "reorder", 30, "'0s'|'1us'|'200us'" },
+	};
+
 	put(", 'roce': { '_': 0");
 	OPTIONS(options);
+	rng = &selecting;
+	if (!calm && chance(40)) {
+		put(", 'recovery': 'selective'");
+		OPTIONS(selective);
+		put_spray();
+	}
+	rng = &all;
 	put(", 'control': { 'dcqcn': { '_': 0");
 	OPTIONS(dcqcn);
 	put(" }, 'swift': { '_': 0");
@@ -1290,6 +1303,8 @@ int main(int argc, char **argv)
 	rng_init(&spraying, strtoull(argv[1], NULL, 10), "random spray",
 		 strtoull(argv[2], NULL, 10));
 	rng_init(&sharing, strtoull(argv[1], NULL, 10), "random sharing",
+		 strtoull(argv[2], NULL, 10));
+	rng_init(&selecting, strtoull(argv[1], NULL, 10), "random selecting",
 		 strtoull(argv[2], NULL, 10));
 	rng_init(&later, strtoull(argv[1], NULL, 10), "random later", strtoull(argv[2], NULL, 10));
 	rng_init(&failing, strtoull(argv[1], NULL, 10), "random failing",

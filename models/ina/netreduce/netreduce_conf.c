@@ -128,12 +128,29 @@ const char *netreduce_refuses(const void *self, const struct topology_conf *topo
 	return netreduce_bytes(conf, below) > conf->memory ? netreduce_too_large : NULL;
 }
 
+/* Its switches count on packets in order, on one path. */
+static void check_order(const struct roce_conf *roce, struct conf_doc *doc)
+{
+	static const char *const keys[] = { "rto_low", "reorder", "spray", "paths" };
+
+	if (roce->recovery != ROCE_GO_BACK_N)
+		conf_error(doc, "/schemes/netreduce/roce/recovery",
+			   "NetReduce's switches count on packets in order; allowed: go_back_n");
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		const char *at = conf_at(doc, "/schemes/netreduce/roce/%s", keys[i]);
+
+		if (conf_given(doc, at))
+			conf_error(doc, at, "NetReduce's switches count on packets in order");
+	}
+}
+
 void netreduce_check(const void *self, const struct topology_conf *topology, struct conf_doc *doc,
 		     const char *scheme)
 {
 	const struct netreduce_conf *conf = self;
 
 	(void)topology, (void)scheme;
+	check_order(&conf->roce, doc);
 	if (2 * conf->window * conf->length > ROCE_MAX_FLIGHT)
 		conf_error(doc, "/schemes/netreduce/message",
 			   "2 x %" PRId64 " messages (\"window\") of %" PRId64

@@ -48,7 +48,6 @@ void sched_init(struct network *net, const uint32_t *weights, unsigned count, si
 
 	SIM_BUG_ON(net->lossless || net->control_first || net->outages || count > SCHED_CLASSES);
 	net->sched = sched;
-	net->never_cut = true;
 	sched->strict = !weights;
 	for (unsigned c = 0; weights && c < count; c++)
 		sched->quanta[c] = (uint64_t)weights[c] * FULL_FRAME;
