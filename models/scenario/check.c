@@ -302,9 +302,45 @@ static void check_selective(const struct roce_conf *roce, const char *pointer, s
 	}
 }
 
+/* The header of telemetry that the used control adds, and its transport. 0: none does. */
+static bytes telemetry_of(const struct scenario *scenario, const char **name)
+{
+	const struct transport *transport;
+
+	for (unsigned i = 0; (transport = transport_kind(i)); i++) {
+		struct cc cc = { 0 };
+
+		*name = transport_names[i];
+		if (!transport->cc->telemetry || !scenario_uses_transport(scenario, transport))
+			continue;
+		cc.conf = scenario->roce.control[cc_index(&roce_cc_table, transport->cc)];
+		return transport->cc->telemetry(&cc);
+	}
+	return 0;
+}
+
+/* Refuses what packets with telemetry cannot do. */
+static void check_telemetry(const struct scenario *scenario, struct conf_doc *doc)
+{
+	const struct topology_conf *topology = &scenario->topology;
+	const char *name;
+
+	if (!telemetry_of(scenario, &name))
+		return;
+	if (scenario->roce.spray)
+		conf_error(doc, "/roce/spray", "is not for %s, which compares packets of one path",
+			   name);
+	if (topology->graph && (topology_longest(topology) > ROUTE_MAX || topology->fails))
+		conf_error(doc, "/topology",
+			   "%s has room for the telemetry of %d switches, and paths%s longer", name,
+			   ROUTE_MAX, topology->fails ? " around failures may be" : " are");
+}
+
 static void check_segment(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const struct roce_conf *roce = &scenario->roce;
+	const char *name;
+	bytes telemetry = telemetry_of(scenario, &name);
 
 	check_sprays(scenario, doc);
 	check_selective(roce, "/roce", doc);
@@ -315,7 +351,8 @@ static void check_segment(const struct scenario *scenario, struct conf_doc *doc)
 			   scenario->tcp.mss);
 	if (scenario_uses_roce(scenario, false))
 		check_frame(scenario, "/roce/mtu",
-			    (bytes)(roce->mtu + roce->header + roce->write_header), doc);
+			    (bytes)(roce->mtu + roce->header + roce->write_header) + telemetry,
+			    doc);
 	if (roce->window && roce->window < (bytes)roce->mtu)
 		conf_error(doc, "/roce/window",
 			   "is smaller than a packet of %" PRId64 " bytes (\"mtu\")", roce->mtu);
@@ -767,6 +804,7 @@ void scenario_check(struct scenario *scenario, struct conf_doc *doc)
 	scenario->topology.fails = scenario->failures.events.count > 0;
 	check_ways(scenario, doc);
 	check_scheduler(scenario, doc);
+	check_telemetry(scenario, doc);
 	topology_check_pause(&scenario->topology, scenario_heeds_marks(scenario), doc);
 	if (conf_errors(doc) != before)
 		return;

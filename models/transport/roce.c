@@ -211,6 +211,7 @@ static const struct protocol_ops roce_protocol = {
 	.name = "roce",
 	.reroute = roce_reroute,
 	.flags = { "NACK", "ACK request" },
+	.telemetry = roce_record,
 	.deliver = roce_receive,
 	.prefetch = roce_prefetch,
 	.stream = roce_stream,
@@ -248,6 +249,7 @@ void roce_free(struct roce *roce)
 		if (conn->open) {
 			free(conn->tx.messages);
 			roce_select_close(conn);
+			roce_telemetry_free(conn->tx.telemetry);
 			roce_rx_close(conn);
 		}
 		free(conn);
@@ -327,7 +329,7 @@ void roce_set_packets(struct roce *roce, uint32_t number, const struct roce_pack
 {
 	struct roce_conn *conn = roce->conns[number];
 
-	SIM_BUG_ON(conn->tx.posted > 0 || conn->tx.ops->delays);
+	SIM_BUG_ON(conn->tx.posted > 0 || conn->tx.ops->delays || conn->tx.ops->telemetry);
 	roce_select_close(conn);
 	conn->packets = packets;
 	conn->tx.port = port;

@@ -118,7 +118,7 @@ void roce_set_class(struct roce *roce, uint32_t conn, uint8_t class);
 
 /* Lets the owner make the connection's packets, which always leave by this egress port of the
  * sender. Call it before the first message. Not with a control that reacts to delays
- * (cc_ops.delays), because the owner may overwrite sent_at. */
+ * (cc_ops.delays), because the owner may overwrite sent_at, or to telemetry. */
 void roce_set_packets(struct roce *roce, uint32_t conn, const struct roce_packets *packets,
 		      uint32_t port);
 

@@ -3,6 +3,7 @@
 #define INASIM_TRANSPORT_ROCE_CONN_H
 
 #include "core/repeat.h"
+#include "net/telemetry.h"
 #include "transport/roce.h"
 #include "transport/spray.h"
 
@@ -31,6 +32,14 @@ struct roce_select {
 	struct timer timer; /* for losses that time alone shows; only if packets may overtake */
 };
 
+/* The telemetry of a connection's packets, while they and their ACKs are under way. */
+struct roce_telemetry {
+	struct int_record *records; /* a ring by number of packet, from `una` on */
+	uint64_t mask;
+	uint64_t number;                  /* of the packet that the newest ACK answered */
+	struct int_record newest, former; /* its record, and the one before it */
+};
+
 /* The sender's half. Positions are numbers of packets. */
 struct roce_tx {
 	struct nic_source source;
@@ -42,9 +51,11 @@ struct roce_tx {
 	uint64_t end;           /* behind the last packet posted */
 	uint64_t asked;         /* behind the last sent packet that asks for an ACK; <= una: none */
 	uint32_t ack_every;
-	struct roce_select *select;    /* NULL: goes back N; owned */
-	struct spray *spray;           /* NULL: all by `route`; owned */
-	struct roce_message *messages; /* a ring by number of message */
+	struct roce_select *select;       /* NULL: goes back N; owned */
+	struct spray *spray;              /* NULL: all by `route`; owned */
+	struct roce_telemetry *telemetry; /* NULL: collects none; owned */
+	uint32_t header;                  /* of its packets: roce_conf.header and telemetry */
+	struct roce_message *messages;    /* a ring by number of message */
 	uint64_t mask;
 	uint64_t oldest, at, posted; /* messages: oldest kept, that of `nxt`, next to post */
 	uint64_t window;             /* packets that the configuration allows in flight */
@@ -75,6 +86,7 @@ struct roce_rx {
 	uint64_t expect;  /* the smaller of `wanted` and `mark` */
 	uint64_t wanted;  /* `bytes` at which to call delivered(); UINT64_MAX = none */
 	uint64_t mark;    /* `bytes` at the next mark (core/repeat.h); UINT64_MAX = none */
+	uint32_t answer;  /* bytes of an ACK */
 	bool nacked;      /* a NACK has asked for `next`, at `nacked_at` */
 	bool marked;      /* selective repeat: the packet that the next ACK answers was marked */
 	bool congested;   /* a marked packet came, and no ACK has said so yet */
@@ -129,6 +141,8 @@ void roce_tx_close(struct roce_conn *conn);
 void roce_tx_routed(struct roce_conn *conn);
 void roce_tx_wake(struct roce_conn *conn); /* call when there may be something to send */
 void roce_tx_receive(struct roce_conn *conn, const struct packet *packet); /* may close it */
+struct int_record *roce_record(void *roce, const struct packet *packet);   /* as protocol_ops */
+void roce_telemetry_free(struct roce_telemetry *telemetry);                /* NULL is allowed */
 void roce_tx_loss(struct roce_conn *conn); /* counts it, and tells the control */
 
 /* roce_select.c: which packets are lost, and go out again */

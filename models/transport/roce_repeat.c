@@ -10,7 +10,7 @@
  * A skip never goes past a wrap of the PSNs, so that PSNs grow as packet numbers do.
  *
  * Nothing is skipped after a connection has seen an ECN mark, while a NACK is not answered, with
- * selective repeat, or where a control reacts to delays. */
+ * selective repeat, where any packet collects telemetry, or where a control reacts to delays. */
 #include "transport/roce_conn.h"
 
 #define PACKETS_A_MARK 16 /* for the reason of SEGMENTS_A_MARK in tcp_repeat.c */
@@ -146,8 +146,8 @@ static void repeat_sender(struct roce_conn *conn, struct repeat *repeat)
 {
 	struct roce_tx *tx = &conn->tx;
 
-	if (tx->select || tx->ops->delays || conn->stats.marks || tx->nxt < tx->max ||
-	    tx->una >> ROCE_PSN_BITS != tx->nxt >> ROCE_PSN_BITS)
+	if (tx->select || conn->roce->topo->net.telemetry || tx->ops->delays || conn->stats.marks ||
+	    tx->nxt < tx->max || tx->una >> ROCE_PSN_BITS != tx->nxt >> ROCE_PSN_BITS)
 		repeat_never(repeat);
 	repeat_same_bytes(repeat, &tx->cc, sizeof(tx->cc));
 	if (tx->ack_every <= ROCE_PSN_MASK) /* else only the last PSN asks: no skip reaches it */

@@ -16,7 +16,7 @@ HOT_INLINE void send_back(struct roce_conn *conn, uint8_t kind, uint8_t flags)
 		.echo = rx->echo,
 		.flow = conn->number,
 		.generation = conn->generation,
-		.size = TCP_MIN_FRAME,
+		.size = (uint16_t)rx->answer,
 		.kind = kind,
 		.flags = flags,
 		.protocol = roce->protocol,
@@ -190,6 +190,7 @@ void roce_rx_open(struct roce_conn *conn, uint32_t dst)
 	conn->rx = (struct roce_rx){
 		.route = conn->rx.route,
 		.host = dst,
+		.answer = TCP_MIN_FRAME,
 		.next = roce_first_number(conn->roce),
 		.expect = UINT64_MAX,
 		.wanted = UINT64_MAX,

@@ -2,6 +2,7 @@
  * selective repeat. */
 #include "transport/roce_conn.h"
 
+#include "base/mem.h"
 #include "base/ring.h"
 #include "net/hop.h"
 #include "transport/keys.h"
@@ -154,7 +155,7 @@ HOT_INLINE void fill_packet(struct roce_conn *conn, uint64_t at, uint64_t number
 	const struct roce_message *current = message(tx, at);
 	uint64_t mtu = (uint64_t)conf->mtu;
 	uint64_t left = current->size - (number - current->first) * mtu;
-	uint64_t payload = left < mtu ? left : mtu, size = payload + (uint64_t)conf->header;
+	uint64_t payload = left < mtu ? left : mtu, size = payload + tx->header;
 
 	if (number == current->first)
 		size += (uint64_t)conf->write_header;
@@ -179,6 +180,77 @@ HOT_INLINE void fill_packet(struct roce_conn *conn, uint64_t at, uint64_t number
 	}
 }
 
+/* --- telemetry --- */
+
+/* The record of a packet that leaves. The one of an earlier copy is written over. */
+static void roce_collect(struct roce_tx *tx, uint64_t number)
+{
+	struct roce_telemetry *telemetry = tx->telemetry;
+
+	telemetry->records = ring_reserve(telemetry->records, &telemetry->mask, tx->una, number,
+					  sizeof(*telemetry->records));
+	telemetry->records[number & telemetry->mask].hops = 0;
+}
+
+struct int_record *roce_record(void *self, const struct packet *packet)
+{
+	const struct roce *roce = self;
+	const struct roce_conn *conn = roce->conns[packet->flow];
+	const struct roce_tx *tx = &conn->tx;
+	uint64_t number = roce_number(roce_psn_of(packet), tx->una);
+
+	if (packet->kind != PACKET_DATA || conn->generation != packet->generation || !conn->open ||
+	    !tx->telemetry || number < tx->una || number >= tx->max)
+		return NULL;
+	return &tx->telemetry->records[number & tx->telemetry->mask];
+}
+
+/* Fills in what the switches told of the packet that an ACK answers, the last of those that it
+ * acknowledges or, with selective repeat, the one that it names. An ACK that is late, or answers a
+ * packet a second time, tells nothing new. */
+static void tell_telemetry(struct roce_tx *tx, const struct packet *packet, struct cc_ack *ack)
+{
+	struct roce_telemetry *telemetry = tx->telemetry;
+	uint64_t number = tx->una - 1;
+	const struct int_record *record;
+
+	if (tx->select)
+		number = roce_number((uint32_t)(packet->seq >> ROCE_PSN_BITS) & ROCE_PSN_MASK,
+				     tx->una);
+	if (number <= telemetry->number || number >= tx->max)
+		return;
+	record = &telemetry->records[number & telemetry->mask];
+	telemetry->number = number;
+	if (record->hops && record->hops == telemetry->newest.hops) {
+		telemetry->former = telemetry->newest;
+		ack->former = &telemetry->former;
+		ack->telemetry = record;
+	}
+	telemetry->newest = *record;
+}
+
+void roce_telemetry_free(struct roce_telemetry *telemetry)
+{
+	if (telemetry)
+		free(telemetry->records);
+	free(telemetry);
+}
+
+static void open_telemetry(struct roce_conn *conn)
+{
+	struct roce_tx *tx = &conn->tx;
+	uint32_t header = tx->ops->telemetry(&tx->cc);
+
+	network_telemetry(&conn->roce->topo->net);
+	tx->telemetry = xcalloc(1, sizeof(*tx->telemetry));
+	tx->telemetry->number = tx->una - 1;
+	tx->header += header;
+	conn->rx.answer += header;
+	tx->cc.trip =
+		ideal_round_trip(conn->roce->topo->conf,
+				 (uint32_t)conn->roce->conf->mtu + tx->header, conn->rx.answer);
+}
+
 /* Sends packet `nxt`. Returns whether another may follow. */
 static bool send_next(struct roce_conn *conn, struct packet *packet)
 {
@@ -200,6 +272,8 @@ static bool send_next(struct roce_conn *conn, struct packet *packet)
 		conn->packets->fill(conn->owner, number, packet);
 	if (tx->select)
 		roce_select_sent(conn, number);
+	if (tx->telemetry)
+		roce_collect(tx, number);
 	return more;
 }
 
@@ -211,6 +285,8 @@ static __attribute__((noinline)) bool send_again(struct roce_conn *conn, struct 
 
 	fill_packet(conn, message_of(tx, tx->oldest, number), number, packet);
 	roce_select_sent(conn, number);
+	if (tx->telemetry)
+		roce_collect(tx, number);
 	tx->asked = tx->nxt;
 	roce_arm_timer(conn);
 	return roce_has_work(tx);
@@ -279,7 +355,7 @@ static void tell_control(struct roce_conn *conn, uint64_t acked, const struct pa
 	struct roce_tx *tx = &conn->tx;
 	sim_time now = conn->roce->sim->now;
 	uint64_t mtu = (uint64_t)conn->roce->conf->mtu;
-	const struct cc_ack ack = {
+	struct cc_ack ack = {
 		.ack = tx->una * mtu,
 		.snd_nxt = tx->nxt * mtu,
 		.acked = acked * mtu,
@@ -289,6 +365,8 @@ static void tell_control(struct roce_conn *conn, uint64_t acked, const struct pa
 		.rtt = now - packet->echo, /* only streams echo a time; see roce_set_packets() */
 	};
 
+	if (tx->telemetry)
+		tell_telemetry(tx, packet, &ack);
 	tx->ops->on_ack(&tx->cc, &ack);
 }
 
@@ -443,6 +521,8 @@ static void open_control(struct roce_conn *conn)
 			      .conf = roce->conf->control[cc_index(&roce_cc_table, tx->ops)] };
 	roce_tx_routed(conn);
 	tx->cc.cwnd = first_window(conn);
+	if (tx->ops->telemetry)
+		open_telemetry(conn);
 	if (tx->ops->init)
 		tx->ops->init(&tx->cc);
 	if (tx->ops->cnp_interval)
@@ -475,6 +555,7 @@ void roce_tx_open(struct roce_conn *conn, uint32_t src, uint32_t dst, const stru
 		.max = first,
 		.end = first,
 		.asked = first,
+		.header = (uint32_t)roce->conf->header,
 		.window = window_of(roce),
 		.ack_every = ack_every,
 		.flags = cc->ecn ? PACKET_ECT : 0,
@@ -491,6 +572,7 @@ void roce_tx_close(struct roce_conn *conn)
 {
 	free(conn->tx.messages);
 	roce_select_close(conn);
+	roce_telemetry_free(conn->tx.telemetry);
 	nic_forget(&conn->roce->topo->net.nics[conn->tx.port], &conn->tx.source);
 	timer_close(conn->roce->sim, &conn->tx.timer);
 	if (conn->tx.ops->paces)

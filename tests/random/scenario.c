@@ -73,13 +73,19 @@ struct option {
 	const char *values; /* NULL: any transport */
 };
 
+static bool sprayed;     /* RoCE */
+static bool even = true; /* links between switches are as fast as those of hosts; no graph */
+
 static const char *any_transport(void)
 {
 	unsigned count = 0;
+	const char *name;
 
 	while (transport_names[count])
 		count++;
-	return transport_names[rng_below(rng, count)];
+	name = transport_names[rng_below(rng, count)];
+	/* telemetry is of one path, and of no more than five switches */
+	return !strcmp(name, "hpcc") && (sprayed || !even) ? "timely" : name;
 }
 
 static void put_option(const struct option *option)
@@ -110,7 +116,6 @@ static unsigned places; /* slots of hosts that no job has yet; in calm scenarios
 static bool lossless, lossy;
 static bool ranked;      /* flows and jobs have priorities */
 static const char *node; /* the name of switches of a kind, without their number */
-static bool even = true; /* links between switches are as fast as those of hosts; no graph */
 static bool all_add;     /* all switches add, except perhaps those that a graph names */
 static const char *adds; /* tiers of which one may be the only tier that adds */
 static bool own_memory;  /* some switches have memory of their own */
@@ -388,7 +393,7 @@ static void put_topology(void)
 }
 
 /* Not in graphs, nor over links between switches that are slower than those of hosts. */
-static void put_spray(void)
+static bool put_spray(void)
 {
 	static const struct option options[] = {
 		{ "spray", 40, "'random'|'oblivious'|'reps'" },
@@ -398,6 +403,7 @@ static void put_spray(void)
 
 	if (even)
 		OPTIONS(options);
+	return even;
 }
 
 static void put_tcp(void)
@@ -482,6 +488,17 @@ static void put_roce(void)
 		{ "clamp_target", 30, "true|false" },
 	};
 
+	static const struct option hpcc[] = {
+		{ "eta", 20, "0.5|1" },       { "max_stage", 30, "0|1" },
+		{ "w_ai", 20, "'1B'|'1kB'" }, { "base_rtt", 20, "'1us'|'100us'" },
+		{ "int_header", 20, "0" },    { "min_rate", 20, "'1Gbps'" },
+	};
+	static const struct option timely[] = {
+		{ "alpha", 20, "0.02|1" },      { "beta", 20, "0.1|1" },
+		{ "delta", 20, "'1Gbps'" },     { "hai", 20, "1" },
+		{ "t_low", 30, "'0s'|'10us'" }, { "t_high", 30, "'20us'|'100us'" },
+		{ "min_rtt", 20, "'5us'" },     { "min_rate", 20, "'1Gbps'" },
+	};
 	static const struct option selective[] = {
 		{ "rto_low", 30, "'100us'|'20ms'" },
 		{ "reorder", 30, "'0s'|'1us'|'200us'" },
@@ -493,7 +510,7 @@ static void put_roce(void)
 	if (!calm && chance(40)) {
 		put(", 'recovery': 'selective'");
 		OPTIONS(selective);
-		put_spray();
+		sprayed = put_spray();
 	}
 	rng = &all;
 	put(", 'control': { 'dcqcn': { '_': 0");
@@ -501,6 +518,11 @@ static void put_roce(void)
 	put(" }, 'swift': { '_': 0");
 	rng = &newest;
 	OPTIONS(swift);
+	rng = &selecting;
+	put(" }, 'hpcc': { '_': 0");
+	OPTIONS(hpcc);
+	put(" }, 'timely': { '_': 0");
+	OPTIONS(timely);
 	rng = &all;
 	put(" } } }");
 }

@@ -22,7 +22,9 @@
 #define ROCE_CONTROLS(X)                                                                           \
 	X(dcqcn)                                                                                   \
 	X(swift)                                                                                   \
-	X(line_rate)
+	X(line_rate)                                                                               \
+	X(hpcc)                                                                                    \
+	X(timely)
 
 #define CC_INDEX(name)      CC_##name,
 #define ROCE_CC_INDEX(name) ROCE_CC_##name,
@@ -44,7 +46,8 @@ struct cc {
 	 * round trip, both ways. Set only for a control with cc_ops.delays, otherwise 0. Follows
 	 * the routes, as `hops` does. */
 	sim_time switches;
-	uint32_t hops;                                         /* switches on the path */
+	uint32_t hops; /* switches on the path */
+	sim_time trip; /* idle, through the top of the network; set only with cc_ops.telemetry() */
 	alignas(uint64_t) unsigned char state[CC_STATE_BYTES]; /* the algorithm's, see CC_STATE() */
 };
 
@@ -69,7 +72,12 @@ struct cc_ack {
 	 * cc_ops.delays, without the time for which the receiver delayed the ACK. RoCE: round trip
 	 * of the newest packet; means nothing if the connection's owner makes the packets. */
 	sim_time rtt;
+	/* Only for a control with cc_ops.telemetry(). What the switches told of the newest packet
+	 * and of the one before it, over as many of them; NULL: nothing new. */
+	const struct int_record *telemetry, *former;
 };
+
+struct int_record; /* net/telemetry.h */
 
 struct cc_ops {
 	const char *name, *help;
@@ -80,7 +88,8 @@ struct cc_ops {
 	/* Required with `delays`: the round trip in ps that a large window aims at. Reads conf,
 	 * hops and switches. */
 	double (*target)(const struct cc *cc);
-	/* Optional. All members but cwnd, ssthresh, mss, line, conf, hops and switches are 0. */
+	/* Optional. All members but cwnd, ssthresh, mss, line, conf, hops, switches and trip are
+	 * 0. */
 	void (*init)(struct cc *cc);
 	/* The next three are required over TCP, optional over RoCE. */
 	void (*on_ack)(struct cc *cc, const struct cc_ack *ack);
@@ -101,6 +110,9 @@ struct cc_ops {
 	/* Required with on_cnp(). The shortest time between two CNPs of a receiver. 0: the receiver
 	 * sends no CNPs, but sets a bit in the next ACK after a marked packet. */
 	sim_time (*cnp_interval)(const struct cc *cc);
+	/* Optional. Packets collect telemetry, and this header, in bytes, makes them and their ACKs
+	 * so much longer. */
+	uint32_t (*telemetry)(const struct cc *cc);
 };
 
 /* The parameters of all controls. Each table fills an array with one pointer per control. */

@@ -7,6 +7,7 @@
 #include "net/record.h"
 #include "net/sched.h"
 #include "net/shared.h"
+#include "net/telemetry.h"
 #include "net/watch.h"
 
 /* --- into a queue --- */
@@ -72,6 +73,8 @@ void hop_queued(struct network *net, uint32_t number, const struct packet *packe
 		net->onlooker->queued(net->onlooker, number, packet, at);
 	if (net->recorder)
 		network_repeat_queued(net, number, packet);
+	if (net->telemetry && number >= net->host_ports)
+		telemetry_look(net, number);
 }
 
 /* Puts an admitted control packet ahead of the waiting data, but behind the packet that is being
@@ -296,6 +299,8 @@ __attribute__((noinline)) bool hop_lose(struct network *net, uint32_t number,
 
 	if (net->watch)
 		net_watch_count(net, number, packet);
+	if (net->telemetry && number >= net->host_ports)
+		telemetry_look(net, number);
 	if (!(net->outages && outage_takes(net, number, packet)) &&
 	    (!threshold || rng_u64(&cold->loss_stream) >= threshold) &&
 	    !(net->faults && net->faults->lose &&

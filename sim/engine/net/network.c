@@ -9,6 +9,7 @@
 #include "net/record.h"
 #include "net/sched.h"
 #include "net/shared.h"
+#include "net/telemetry.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -88,6 +89,7 @@ void network_release(struct network *net)
 	free(net->deferred_next);
 	legs_free(net->legs);
 	outages_free(net->outages);
+	free(net->telemetry);
 	net_watch_free(net->watch);
 }
 
@@ -149,11 +151,12 @@ static void set_quiet(const struct network *net, struct link_class *link)
 	link->quiet_packets = link->ecn_in_packets && link->ecn_min < UINT32_MAX
 				      ? (uint32_t)link->ecn_min
 				      : UINT32_MAX;
-	if (net->control_first || net->onlooker || net->recorder || net->shared || net->sched)
+	if (net->control_first || net->onlooker || net->recorder || net->shared || net->sched ||
+	    net->telemetry)
 		link->quiet_bytes = link->quiet_packets = 0;
 }
 
-/* Called when an onlooker or a recorder has come or gone. */
+/* Called when an onlooker, a recorder or telemetry has come or gone. */
 static void set_all_quiet(struct network *net)
 {
 	for (unsigned i = 0; i < net->class_count; i++)
@@ -330,6 +333,20 @@ void network_look_on(struct network *net, struct net_onlooker *onlooker)
 void network_record(struct network *net, struct repeat *recorder)
 {
 	net->recorder = recorder;
+	set_all_quiet(net);
+}
+
+void network_telemetry(struct network *net)
+{
+	if (net->telemetry)
+		return;
+	SIM_BUG_ON(net->legs || net->part_count);
+	net->never_cut = true;
+	net->telemetry = xcalloc(net->port_count, sizeof(*net->telemetry));
+	for (uint32_t i = net->host_ports; i < net->port_count; i++) {
+		net->ports[i].flags |= PORT_SLOW;
+		net->telemetry[i] = telemetry_begun(&net->ports[i]);
+	}
 	set_all_quiet(net);
 }
 

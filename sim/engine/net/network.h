@@ -46,6 +46,10 @@ void network_by_event(struct network *net);
  * departure is an event. Call it as network_by_event(). `onlooker` is not owned. */
 void network_look_on(struct network *net, struct net_onlooker *onlooker);
 
+/* From now on switches write telemetry (telemetry.h). Call it before the first packet that collects
+ * any; no effect if it is on. */
+void network_telemetry(struct network *net);
+
 /* Makes the nodes and their ports. `host_links` has the number of links of each host, at least 1;
  * NULL: one each. `switch_ports` (number of ports) and `tiers` have one entry per switch. `nics`:
  * see nic.h. `sim` must not have any entity yet. A network whose hosts have several links

@@ -1,9 +1,9 @@
 /* The parts of a network: nodes, ports, protocols, and the counts that have to add up.
  *
  * The files of net/ include each other in one direction only. From the lowest: packet, port, state,
- * ingress, sched, shared, watch, legs, outage, record, hop (the path of a packet), nic, ahead
- * (prefetching), lossless (PAUSE), network (building and queries), repeat. Where a lower file has to
- * call a higher one, nic or lossless, struct network has a pointer to the function. */
+ * ingress, sched, shared, watch, legs, outage, record, telemetry, hop (the path of a packet), nic,
+ * ahead (prefetching), lossless (PAUSE), network (building and queries), repeat. Where a lower file
+ * has to call a higher one, nic or lossless, struct network has a pointer to the function. */
 #ifndef INASIM_NET_STATE_H
 #define INASIM_NET_STATE_H
 
@@ -18,9 +18,11 @@ struct net_watch;
 struct net_onlooker; /* watch.h */
 struct nic;
 struct route_legs;
-struct outages; /* outage.h */
-struct shared;  /* shared.h */
-struct sched;   /* sched.h */
+struct outages;    /* outage.h */
+struct shared;     /* shared.h */
+struct sched;      /* sched.h */
+struct int_record; /* telemetry.h */
+struct int_begun;
 
 /* A packet that a switch sends out of one or several egress ports. */
 struct switch_send {
@@ -79,6 +81,9 @@ struct protocol_ops {
 	 * two unions of struct packet (`seq`, `value`). */
 	const struct repeat_stream *(*stream)(const void *self, const struct packet *packet);
 	void (*repeat)(void *self, struct repeat *repeat, struct packet *packet);
+	/* Optional. Where switches write the telemetry of a packet (telemetry.h); NULL: it collects
+	 * none. */
+	struct int_record *(*telemetry)(void *self, const struct packet *packet);
 	/* repeat() also goes through `slot`, or `own`, as these depend on the chunk. */
 	bool repeats_slot, repeats_own;
 };
@@ -131,14 +136,15 @@ struct network {
 		void *self;
 	} protocols[NET_PROTOCOLS];
 	unsigned protocol_count;
-	struct lossless *lossless; /* state of PAUSE; NULL = full queues drop packets */
-	struct sched *sched;       /* NULL = no queues by class; owned */
-	struct shared *shared;     /* NULL = each port has its own buffer; owned */
-	struct balance *balance;   /* by switch; NULL = senders choose all ports; owned */
-	struct route_legs *legs;   /* NULL = every route fits into a packet; owned */
-	struct outages *outages;   /* NULL = no link ever fails; owned */
-	bool control_first;        /* two classes of traffic, see network_control_first() */
-	bool nics_by_event;        /* no departure is deferred, see nic.h */
+	struct lossless *lossless;   /* state of PAUSE; NULL = full queues drop packets */
+	struct sched *sched;         /* NULL = no queues by class; owned */
+	struct shared *shared;       /* NULL = each port has its own buffer; owned */
+	struct balance *balance;     /* by switch; NULL = senders choose all ports; owned */
+	struct route_legs *legs;     /* NULL = every route fits into a packet; owned */
+	struct outages *outages;     /* NULL = no link ever fails; owned */
+	struct int_begun *telemetry; /* by egress port; NULL = no packet collects any; owned */
+	bool control_first;          /* two classes of traffic, see network_control_first() */
+	bool nics_by_event;          /* no departure is deferred, see nic.h */
 	/* Longest time by which a departure is deferred: the longest latency of a host's link. */
 	sim_time nic_lag;
 	/* First host of the list of hosts with a deferred departure, now or before; ends with
