@@ -99,11 +99,13 @@ static bool measure(struct cc *cc, const struct int_record *now, const struct in
 		const struct int_hop *a = &now->hop[i], *b = &before->hop[i];
 		double rate = (double)a->rate / 8e12; /* bytes per ps */
 		uint64_t queue = a->queue < b->queue ? a->queue : b->queue;
-		double passed = (double)(a->at - b->at), u;
+		double passed = (double)(a->at - b->at), used, u;
 
-		if (a->at <= b->at)
+		if (a->at <= b->at || a->sent < b->sent)
 			continue;
-		u = (double)queue / (rate * trip) + (double)(a->sent - b->sent) / passed / rate;
+		used = (double)(a->sent - b->sent) / passed / rate;
+		/* more than all of it: the route has changed, and these are two ports */
+		u = (double)queue / (rate * trip) + (used < 1 ? used : 1);
 		if (u > max) {
 			max = u;
 			span = passed < trip ? passed : trip;
