@@ -118,6 +118,7 @@ Test(flows, alone_is_ideal)
 
 /* Over every transport a lone flow of any size takes its ideal time where the path is short enough
  * for each first window. RoCE's first packet is larger (RETH), which a flow of 1 byte shows best.
+ * HPCC takes longer: its packets have a header of telemetry, and it leaves a twentieth of the link.
  */
 Test(flows, alone_is_ideal_over_every_transport)
 {
@@ -129,6 +130,8 @@ Test(flows, alone_is_ideal_over_every_transport)
 			size_t class_count;
 			struct run run;
 
+			if (transport_kind(t)->cc->telemetry)
+				continue;
 			run_build(&run,
 				  "{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 2,"
 				  " 'link': { 'rate': '1Gbps', 'delay': '10ns' },"

@@ -2,6 +2,7 @@
 #include "ina/netreduce/netreduce.h"
 
 #include "transport/cc/dcqcn.h"
+#include "transport/spray.h"
 
 #include <inttypes.h>
 
@@ -131,17 +132,19 @@ const char *netreduce_refuses(const void *self, const struct topology_conf *topo
 /* Its switches count on packets in order, on one path. */
 static void check_order(const struct roce_conf *roce, struct conf_doc *doc)
 {
-	static const char *const keys[] = { "rto_low", "reorder", "spray", "paths" };
+	const struct {
+		const char *key;
+		bool given;
+	} keys[] = { { "recovery", roce->recovery != ROCE_GO_BACK_N },
+		     { "rto_low", roce->rto_low > 0 },
+		     { "reorder", roce->reorder_given },
+		     { "spray", roce->spray != SPRAY_NONE } };
 
-	if (roce->recovery != ROCE_GO_BACK_N)
-		conf_error(doc, "/schemes/netreduce/roce/recovery",
-			   "NetReduce's switches count on packets in order; allowed: go_back_n");
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		const char *at = conf_at(doc, "/schemes/netreduce/roce/%s", keys[i]);
-
-		if (conf_given(doc, at))
-			conf_error(doc, at, "NetReduce's switches count on packets in order");
-	}
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (keys[i].given)
+			conf_error(doc, conf_at(doc, "/schemes/netreduce/roce/%s", keys[i].key),
+				   "NetReduce's switches count on packets in order: only "
+				   "\"recovery\": \"go_back_n\", without \"spray\"");
 }
 
 void netreduce_check(const void *self, const struct topology_conf *topology, struct conf_doc *doc,
