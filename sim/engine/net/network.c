@@ -340,8 +340,7 @@ void network_telemetry(struct network *net)
 {
 	if (net->telemetry)
 		return;
-	SIM_BUG_ON(net->legs || net->part_count);
-	net->never_cut = true;
+	SIM_BUG_ON(net->legs);
 	net->telemetry = xcalloc(net->port_count, sizeof(*net->telemetry));
 	for (uint32_t i = net->host_ports; i < net->port_count; i++) {
 		net->ports[i].flags |= PORT_SLOW;
