@@ -398,7 +398,6 @@ static bool put_spray(void)
 	static const struct option options[] = {
 		{ "spray", 40, "'random'|'oblivious'|'reps'" },
 		{ "paths", 40, "1|8|512" },
-		{ "reo_wnd_mult", 20, "1|4|1000" },
 	};
 
 	if (even)
@@ -408,6 +407,7 @@ static bool put_spray(void)
 
 static void put_tcp(void)
 {
+	static const struct option reordering[] = { { "reo_wnd_mult", 20, "1|4|1000" } };
 	static const struct option options[] = {
 		{ "mss", 30, "100|536|4000" },
 		{ "initial_window", 30, "1|2|40" },
@@ -447,6 +447,7 @@ static void put_tcp(void)
 		put(", 'recovery': %s", one_of("'sack'|'rack'"));
 		rng = &spraying;
 		put_spray();
+		OPTIONS(reordering);
 		rng = &all;
 	}
 	OPTIONS(more);
