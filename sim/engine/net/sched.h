@@ -18,9 +18,8 @@
 #define SCHED_CLASSES 8
 
 /* Gives all switches queues by class. `weights` of classes 0 and up; NULL: strict. Call it before
- * any link, without PAUSE, control-first and failures. Such a network is never cut into
- * partitions, nothing in it is skipped, and onlookers see no queues. `on_free` is the handler of
- * the event that a port is free. */
+ * any link, without PAUSE, control-first and failures. Nothing in such a network is skipped, and
+ * onlookers see no queues. `on_free` is the handler of the event that a port is free. */
 void sched_init(struct network *net, const uint32_t *weights, unsigned count, sim_handler *on_free);
 void sched_free(struct network *net);
 
