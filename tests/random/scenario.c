@@ -763,7 +763,7 @@ static void put_messages(void)
 		{ "window", 20, "'3000B'|'64kB'" },
 	};
 
-	put(", 'netreduce': { 'memory': %s", one_of("'1GB'|'1GB'|'40MB'|'30MB'"));
+	put(", 'netreduce': { 'memory': %s", one_of("'1GB'|'1GB'|'60MB'|'50MB'"));
 	OPTIONS(netreduce);
 	put(", 'roce': { 'rto': %s", one_of("'100ms'|'300ms'"));
 	OPTIONS(roce);
