@@ -164,7 +164,8 @@ static int larger_first(const void *a, const void *b)
 
 void values_merge(struct values *values, size_t keep)
 {
-	qsort(values->groups, values->group_count, sizeof(*values->groups), larger_first);
+	if (values->group_count)
+		qsort(values->groups, values->group_count, sizeof(*values->groups), larger_first);
 	if (values->group_count <= keep)
 		return;
 	struct value_group *last = &values->groups[keep - 1];
