@@ -85,6 +85,8 @@ static bool next_message(struct et_file *file)
 	for (; byte != EOF && (byte & 0x80) && shift < 28; shift += 7, byte = getc(file->file))
 		length |= (uint64_t)(byte & 0x7f) << shift;
 	length |= byte == EOF ? MESSAGE_MAX + 1 : (uint64_t)byte << shift;
+	if (!file->message) /* for the arithmetic of a first message without bytes */
+		file->message = array_reserve(NULL, 0, &file->capacity, 1);
 	for (file->length = 0; length <= MESSAGE_MAX && file->length < length;) {
 		size_t more = length - file->length < 65536 ? length - file->length : 65536;
 
