@@ -424,13 +424,14 @@ uint64_t ina_rows(const struct ina_job *job, bytes window)
 void ina_contribute(void *instance, uint32_t w, bytes size)
 {
 	struct ina_job *job = instance;
-	struct ina_worker *worker = ina_worker(job, w);
 	uint64_t chunks = ina_chunks(job, size), first;
+	struct ina_worker *worker;
 
 	if (job->on_hosts) {
 		job->scheme->ops->on_hosts->contribute(job->on_hosts, w, size);
 		return;
 	}
+	worker = ina_worker(job, w);
 	first = ina_available(worker);
 	chunks = (chunks + job->scheme->message - 1) / job->scheme->message * job->scheme->message;
 	why_hands_over(job->why ? job->why : job->tensors.why, w);
