@@ -10,6 +10,7 @@
         s.run()
 """
 import ctypes as c
+import glob
 import json
 import math
 import os
@@ -30,12 +31,12 @@ _SETS, _ERROR = c.POINTER(c.c_char_p), c.POINTER(c.c_void_p)
 
 
 def _load():
-    here = os.path.dirname(os.path.abspath(__file__))
-    names = [os.environ.get("INASIM_LIBRARY"), os.path.join(here, "libinasim.so"), "libinasim.so.0"]
-    for name in names[:-1]:
+    here = os.path.dirname(os.path.abspath(__file__))  # PREFIX/lib/python3/dist-packages
+    for name in [os.environ.get("INASIM_LIBRARY"), os.path.join(here, "libinasim.so"),
+                 *glob.glob(os.path.join(here, "../../../lib*/libinasim.so.0"))]:
         if name and os.path.exists(name):
             return c.CDLL(name)
-    return c.CDLL(names[-1])
+    return c.CDLL("libinasim.so.0")
 
 
 _lib, _libc = _load(), c.CDLL(None)
@@ -76,9 +77,8 @@ def _text(pointer):
 class Group:
     """Hosts that do one kind of operation by a scheme."""
 
-    def __init__(self, simulation, pointer, count, callback):
+    def __init__(self, simulation, pointer, count):
         self._simulation, self._pointer, self.count = simulation, pointer, count
-        self._callback = callback  # must live as long as the group
 
     def put(self, size, member=None):
         """One member, or all, take part in the next operation."""
@@ -102,7 +102,8 @@ class Simulation:
             self._s = _lib.inasim_load(os.fspath(scenario).encode(), array, c.byref(error))
         if not self._s:
             raise Error(_text(error.value))
-        self._calls = []  # must live until they are called
+        self._calls = []  # callbacks, which must live as long as C may call them
+        self._raised = None
 
     def close(self):
         _lib.inasim_close(self._s)
@@ -114,9 +115,22 @@ class Simulation:
     def __exit__(self, *_):
         self.close()
 
+    def _guarded(self, call):
+        def guarded(*arguments):
+            try:
+                call(*arguments)
+            except BaseException as error:  # ctypes would print it and go on
+                self._raised = self._raised or error
+                self.stop()
+        return guarded
+
     def run(self, until=math.inf):
-        """True if the run has only paused."""
-        return _lib.inasim_run(self._s, until)
+        """True if the run has only paused. What a callback raises ends it, and is raised here."""
+        paused = _lib.inasim_run(self._s, until)
+        if self._raised:
+            raised, self._raised = self._raised, None
+            raise raised
+        return paused
 
     def stop(self):
         _lib.inasim_stop(self._s)
@@ -171,19 +185,21 @@ class Simulation:
 
     def at(self, time, call):
         """Calls call() at a simulated time."""
-        callback = _AT(lambda _: call())
+        callback = _AT(self._guarded(lambda _: call()))
         self._calls.append(callback)
         _lib.inasim_at(self._s, time, callback, None)
 
     def group(self, operation, scheme, hosts, size, done=None):
         """done(member, number) is told of each result."""
-        callback, error = _DONE(lambda _, m, n: done(m, n)) if done else _DONE(), c.c_void_p()
+        callback = _DONE(self._guarded(lambda _, m, n: done(m, n))) if done else _DONE()
+        error = c.c_void_p()
         pointer = _lib.inasim_group(self._s, operation.encode(), scheme.encode(),
                                     (c.c_uint32 * len(hosts))(*hosts), len(hosts), size, callback,
                                     None, c.byref(error))
         if not pointer:
             raise Error(_text(error.value))
-        return Group(self, pointer, len(hosts), callback)
+        self._calls.append(callback)
+        return Group(self, pointer, len(hosts))
 
 
 class Results:
@@ -194,6 +210,8 @@ class Results:
         self._tables = {name: simulation.table(name) for name in simulation.tables()}
 
     def __getitem__(self, name):
+        if name not in self._tables:
+            raise KeyError(f"no table {name}; there are {', '.join(self._tables)}")
         return self._tables[name]
 
     def keys(self):
