@@ -452,6 +452,27 @@ holds '.sweeps[0].warnings | length == 1 and .[0].points == 2' out
 ends 0 plot ranked --y jobs.jct_s.mean --term dumb
 says err "^ranked: 2 of 4 points: $beside"
 
+# A plan gives the warnings of its points, each once; what one scheme leaves idle another uses.
+cat >wide.json <<'JSON'
+{ "name": "wide", "topology": { "kind": "leaf-spine", "leaves": 2, "spines": 1, "hosts_per_leaf": 4,
+	"link": { "rate": "10Gbps", "delay": "1us" } },
+  "schemes": { "switchml": { "slots": 64 } },
+  "jobs": [ { "model": "resnet50", "gpu": "a100", "workers": 4, "all_reduce": "switchml", "iterations": 1 } ],
+  "flows": [ { "size": { "cdf": "websearch" }, "arrival": { "poisson_load": 0.1 }, "stop": "jobs_done" } ],
+  "stop": { "when": "jobs_done", "after": "1s" } }
+JSON
+cat >plan.json <<'JSON'
+{ "base": "wide.json", "name": "wide", "replications": 2,
+  "axes": [ { "name": "scheme", "pointer": "/jobs/0/all_reduce", "values": ["switchml", "ring"] },
+            { "name": "load", "pointer": "/flows/0/arrival/poisson_load", "values": [0.1, 0.6, 0.7] } ] }
+JSON
+ends 0 sweep plan plan.json --quiet
+says err "^plan.json:1:11: /base: warning: the scenario's /flows/0/arrival: flows offer 1[.0-9]+ times what .* \\(8 points, the first is 2: scheme=switchml load=0.6 "
+[[ $(grep -c 'warning: ' err) == 1 ]] || fail "more warnings of a plan: $(cat err)"
+sed -i 's/"values": \["switchml", "ring"\]/"values": ["ring", "ps"]/' plan.json
+ends 0 sweep plan plan.json --quiet
+says err '/schemes/switchml: has no effect: .* \(12 points,'
+
 # --- the same in every replication ---
 
 cat >plan.json <<'JSON'

@@ -65,12 +65,13 @@ static const char *const severity_names[] = {
 	[CONF_ERROR] = "error", [CONF_WARNING] = "warning", [CONF_NOTE] = "note"
 };
 
-bool conf_mistake(const struct conf_doc *doc, size_t index, struct conf_mistake *mistake)
+static bool find_message(const struct conf_doc *doc, enum conf_severity severity, size_t index,
+			 struct conf_mistake *mistake)
 {
 	for (size_t i = 0; i < doc->message_count; i++) {
 		const struct conf_message *message = &doc->messages[i];
 
-		if (message->severity != CONF_ERROR || index--)
+		if (message->severity != severity || index--)
 			continue;
 		*mistake = (struct conf_mistake){ .pointer = message->pointer,
 						  .text = message->text,
@@ -78,6 +79,16 @@ bool conf_mistake(const struct conf_doc *doc, size_t index, struct conf_mistake 
 		return true;
 	}
 	return false;
+}
+
+bool conf_mistake(const struct conf_doc *doc, size_t index, struct conf_mistake *mistake)
+{
+	return find_message(doc, CONF_ERROR, index, mistake);
+}
+
+bool conf_warning(const struct conf_doc *doc, size_t index, struct conf_mistake *mistake)
+{
+	return find_message(doc, CONF_WARNING, index, mistake);
 }
 
 static int compare_sizes(size_t a, size_t b)

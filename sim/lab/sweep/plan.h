@@ -124,7 +124,7 @@ void plan_check_point(struct plan *plan, size_t number, plan_model *model);
 
 /* Checks the base scenario, every point, and that no two points are the same; fills in `facts`, by
  * number of the point. Reports a mistake once for each value of an axis that makes it or,
- * if all values do, once for the axis. */
+ * if all values do, once for the axis. Without mistakes it does so with the scenarios' warnings. */
 void plan_check(struct plan *plan, plan_model *model, struct point_facts *facts);
 
 /* Returns how many points have each level of an axis, and behind them how many have none (caller

@@ -1,6 +1,6 @@
-/* Checks that the scenarios of all points are valid and different. A mistake usually concerns many
- * points: it is reported once, at the value that causes it or, if all values of an axis do, at the
- * axis's pointer. */
+/* Checks that the scenarios of all points are valid and different. A mistake or warning usually
+ * concerns many points: it is reported once, at the value that causes it or, if all values of an
+ * axis do, at the axis's pointer. */
 #include "lab/sweep/plan_parts.h"
 
 #include "base/mem.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A mistake of one point or more. */
+/* A mistake of one point or more, or a warning. */
 struct finding {
 	const char *place;  /* where the plan has the value that is wrong */
 	const char *origin; /* of the setting with that value; NULL if no single setting is wrong */
@@ -22,15 +22,38 @@ struct finding {
 
 struct findings {
 	struct plan *plan;
+	enum conf_severity severity;
 	struct finding *items;
 	size_t count, capacity;
 };
 
 #define FINDINGS_MAX 200 /* after so many, no further points are checked */
 
+/* Whether two texts differ in numbers alone. */
+static bool alike(const char *a, const char *b)
+{
+	static const char number[] = "0123456789.";
+
+	for (;; a++, b++) {
+		a += strspn(a, number);
+		b += strspn(b, number);
+		if (*a != *b || !*a)
+			return *a == *b;
+	}
+}
+
+/* Whether a message of a point, at the same places, is one that is known. */
+static bool is_known(const struct findings *findings, const struct finding *known, size_t point,
+		     const char *text)
+{
+	if (findings->severity != CONF_ERROR)
+		return alike(known->text, text);
+	return known->last != point || !strcmp(known->text, text);
+}
+
 /* Adds a mistake of a point. If another point has one at the same places, it is the same mistake,
  * even if its text differs, since a text may have values of its point. Two mistakes of one point
- * stay two if their texts differ. */
+ * stay two if their texts differ, and so do warnings of which more than numbers differs. */
 static void add_finding(struct findings *findings, size_t point, const char *place,
 			const char *origin, const char *pointer, const char *text)
 {
@@ -40,7 +63,7 @@ static void add_finding(struct findings *findings, size_t point, const char *pla
 		struct finding *known = &findings->items[i];
 
 		if (!strcmp(known->place, place) && !strcmp(known->pointer, pointer) &&
-		    (known->last != point || !strcmp(known->text, text))) {
+		    is_known(findings, known, point, text)) {
 			known->count += known->last != point;
 			known->last = point;
 			return;
@@ -97,51 +120,68 @@ static void report_finding(struct findings *findings, struct finding *finding)
 			other->reported = true;
 	}
 	if (whole)
-		conf_error(doc, finding->origin, "the scenario's %s: %s", finding->pointer,
-			   finding->text);
+		conf_say(doc, findings->severity, finding->origin, "the scenario's %s: %s",
+			 finding->pointer, finding->text);
 	else
-		conf_error(doc, finding->place, "%s%s%s%s (%zu point%s, the first is %zu%s%s)",
-			   *finding->pointer ? "the scenario's " : "", finding->pointer,
-			   *finding->pointer ? ": " : "", finding->text, finding->count,
-			   finding->count > 1 ? "s" : "", finding->first, *words ? ": " : "",
-			   words);
+		conf_say(doc, findings->severity, finding->place,
+			 "%s%s%s%s (%zu point%s, the first is %zu%s%s)",
+			 *finding->pointer ? "the scenario's " : "", finding->pointer,
+			 *finding->pointer ? ": " : "", finding->text, finding->count,
+			 finding->count > 1 ? "s" : "", finding->first, *words ? ": " : "", words);
+}
+
+/* An axis of schemes leaves parameters of the others idle: that matters where all points do. */
+static bool idle_in_some(const struct findings *findings, const struct finding *finding)
+{
+	static const char idle[] = "has no effect";
+
+	return findings->severity == CONF_WARNING &&
+	       !strncmp(finding->text, idle, sizeof(idle) - 1) &&
+	       finding->count < findings->plan->point_count;
 }
 
 static void report_all(struct findings *findings)
 {
 	for (size_t i = 0; i < findings->count; i++)
-		if (!findings->items[i].reported)
+		if (!findings->items[i].reported && !idle_in_some(findings, &findings->items[i]))
 			report_finding(findings, &findings->items[i]);
 	free(findings->items);
 }
 
-/* Assigns the mistakes of a scenario to the values that make them. */
-static void sort_mistakes(struct findings *findings, size_t point, const struct conf_doc *doc,
+/* Assigns the mistakes of a scenario, or its warnings, to the values that make them. */
+static void sort_messages(struct findings *findings, size_t point, const struct conf_doc *doc,
 			  const struct plan_setting *const *settings)
 {
+	bool errors = findings->severity == CONF_ERROR;
 	struct conf_mistake mistake;
 
-	for (size_t i = 0; conf_mistake(doc, i, &mistake); i++) {
+	for (size_t i = 0; errors ? conf_mistake(doc, i, &mistake) : conf_warning(doc, i, &mistake);
+	     i++) {
 		/* `override` counts from 1, and the seed's has no setting. 0: a value of the base
 		 * file, which is valid with "set" alone, so the axes make the mistake. */
 		const struct plan_setting *from =
 			mistake.override ? settings[mistake.override - 1] : NULL;
-		const char *place = from ? from->place : mistake.override ? "/seed" : "/axes";
+		const char *place = from               ? from->place
+				    : mistake.override ? "/seed"
+				    : errors           ? "/axes"
+						       : "/base";
 
 		add_finding(findings, point, place, from ? from->origin : NULL, mistake.pointer,
 			    mistake.text);
 	}
 }
 
-static void look_at(struct findings *findings, size_t number, plan_model *model,
-		    struct point_facts *facts)
+static void look_at(struct findings *findings, struct findings *warnings, size_t number,
+		    plan_model *model, struct point_facts *facts)
 {
 	const struct plan_setting **settings;
 	size_t count;
 	struct conf_override *overrides = plan_overrides(findings->plan, number, &count, &settings);
 	struct conf_doc *doc = model(findings->plan->base, overrides, count, facts);
 
-	sort_mistakes(findings, number, doc, settings);
+	sort_messages(findings, number, doc, settings);
+	if (warnings)
+		sort_messages(warnings, number, doc, settings);
 	conf_doc_free(doc);
 	free(overrides);
 	free(settings);
@@ -152,7 +192,7 @@ void plan_check_point(struct plan *plan, size_t number, plan_model *model)
 	struct findings findings = { .plan = plan };
 	struct point_facts facts;
 
-	look_at(&findings, number, model, &facts);
+	look_at(&findings, NULL, number, model, &facts);
 	report_all(&findings);
 }
 
@@ -233,12 +273,16 @@ static void look_for_twins(struct findings *findings, const struct point_facts *
 void plan_check(struct plan *plan, plan_model *model, struct point_facts *facts)
 {
 	struct findings findings = { .plan = plan };
+	struct findings warnings = { .plan = plan, .severity = CONF_WARNING };
 
 	if (!check_base(plan, model))
 		return;
 	for (size_t i = 0; i < plan->point_count && findings.count < FINDINGS_MAX; i++)
-		look_at(&findings, i, model, &facts[i]);
+		look_at(&findings, &warnings, i, model, &facts[i]);
 	if (!findings.count)
 		look_for_twins(&findings, facts);
+	if (findings.count)
+		warnings.count = 0; /* errors alone are said */
 	report_all(&findings);
+	report_all(&warnings);
 }
