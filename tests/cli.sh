@@ -693,6 +693,8 @@ ends 0 sweep plan shared/plan.json --json
 [[ $(jq .points[0].hash out) != $(jq .points[0].hash before) ]] || fail "another model, the same hash: $(cat out)"
 ends 3 check small.json --set /jobs/0/model=mygpt
 says err 'Your own: "model": \{ "layers": \[ \{ "gradient": "4MB", "forward": "1ms", "backward": "2ms" \} \] \}, or "model": "NAME.json"'
+ends 3 check small.json --set /jobs/0/model=llama3_70b # not "did you mean llama2_70b"
+says err 'no model "llama3_70b" with measured times; its training step is "model": \{ "llm": \{ "name": "llama3_70b"'
 
 # --- a load of 0 is no flows ---
 

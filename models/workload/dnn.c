@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "data/csv_read.h"
 #include "workload/data_file.h"
+#include "workload/program/llm_models.h"
 #include "workload/program/program.h"
 
 #include <stdlib.h>
@@ -104,19 +105,35 @@ static char *layers_path(const char *name)
 	return path;
 }
 
+/* How to write a step of the language model of this name; "" if none has it. Caller frees. */
+static char *step_instead(const char *name)
+{
+	const char *const *llm = llm_names;
+
+	while (*llm && strcmp(*llm, name))
+		llm++;
+	return *llm ? xasprintf("; its training step is \"model\": { \"llm\": { \"name\": \"%s\", "
+				"... } } (inasim help llm)",
+				name)
+		    : xstrdup("");
+}
+
 /* The message when there is no profile for (name, gpu). Caller frees. */
 static char *no_profile(const struct dnn_list *list, const char *name, const char *gpu,
 			bool *of_gpu)
 {
 	char **gpus = names_in(list, name), **models = names_in(list, NULL), *suggestion, *text;
-	char *layers = layers_path(name);
+	char *layers = layers_path(name), *step = step_instead(name);
 	/* opened only to see whether a model without profile has a table of layers */
 	FILE *file = !gpus[0] && *name ? input_open(layers, UINT64_MAX) : NULL;
 
 	*of_gpu = gpus[0];
 	suggestion = data_suggestion(*of_gpu ? gpu : name, *of_gpu ? gpus : models);
 	if (*of_gpu)
-		text = xasprintf("no computing time of %s on GPU \"%s\"%s", name, gpu, suggestion);
+		text = xasprintf("no computing time of %s on GPU \"%s\"%s%s", name, gpu, suggestion,
+				 step);
+	else if (*step)
+		text = xasprintf("no model \"%s\" with measured times%s", name, step);
 	else
 		text = xasprintf(
 			"no model \"%s\"%s%s. Your own: \"model\": { \"layers\": [ { "
@@ -130,6 +147,7 @@ static char *no_profile(const struct dnn_list *list, const char *name, const cha
 	if (file)
 		fclose(file);
 	free(layers);
+	free(step);
 	free(suggestion);
 	free(models);
 	free(gpus);
