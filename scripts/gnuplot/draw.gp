@@ -118,7 +118,7 @@ do for [p = 1:PANELS] {
 	BROKEN = exists('BY') ? 1 : lines(wrap(YWORDS, YLETTERS))
 	WIDE = LETTERS - most(0, BESIDE - 4) - (TEXT ? 0 : 3 * (BROKEN - 1)) # titles stand in the middle of the plot
 	ABOVE = wrap(TITLE.(exists('BY') && UNIT ne '' ? ', in '.UNIT : ''), WIDE)."\n" \
-		.wrap(SUBTITLE, WIDE).(TEXT && !exists('BY') && YWORDS ne '' ? "\n".YWORDS : '')
+		.wrap(SUBTITLE, WIDE - shouted(SUBTITLE)).(TEXT && !exists('BY') && YWORDS ne '' ? "\n".YWORDS : '')
 	if (!TEXT && !exists('BY')) {
 		set ylabel FIRST ? wrap(YWORDS, YLETTERS) : '' \
 			offset TIKZ && PANELS > 1 ? 1.5 - 1.5 * BROKEN : PANELS == 1 && BROKEN > 2 ? 2 - BROKEN : 0, 0 # too little room is kept

@@ -30,6 +30,9 @@ cut(s, n) = TIKZ || strlen(s) <= n ? s : s[1:n/2-1].'…'.s[strlen(s)-n/2+1:*] #
 slash(s) = strstrt(s, '\')
 escape(s) = strstrt('abcdefghijklmnopqrstuvwxyz', s[1:1]) > 0 ? strstrt(s, '}') : 1
 letters(s) = !TIKZ || slash(s) == 0 ? strlen(s) : slash(s) + letters(s[slash(s)+1+escape(s[slash(s)+1:*]):*])
+capitals(s) = s eq '' ? 0 : (strstrt('ABCDEFGHIJKLMNOPQRSTUVWXYZ', s[1:1]) > 0) + capitals(s[2:*])
+# What words in capitals take beside others: "15 by ANOTHER SCHEME".
+shouted(s) = TEXT || capitals(s) < 7 ? 0 : 4
 least(a, b) = a < b ? a : b
 most(a, b) = a > b ? a : b
 
@@ -109,7 +112,7 @@ MORE = most(0, (ENTRIES - 1) / COLUMNS - 1) + TIC_LINES - 1
 SHAPE = HEIGHT > 0 ? HEIGHT / WIDTH : (PAPER && WIDTH < 5 ? 1.4 : 1) * PIXELS_HIGH / 900.0 + MORE * LINE
 
 # Several panels: lines above all of them, above and below each, and below all.
-HEAD = exists('NO_TITLE') ? '' : wrap(TITLE, LETTERS)."\n".wrap(SUBTITLE, LETTERS)
+HEAD = exists('NO_TITLE') ? '' : wrap(TITLE, LETTERS)."\n".wrap(SUBTITLE, LETTERS - shouted(SUBTITLE))
 LINES_ABOVE = HEAD eq '' ? 0.3 : lines(HEAD) + 0.7
 LINES_OVER = PANEL_TITLE[1] eq '' ? 0.4 : 1.4
 LINES_UNDER = TIC_LINES + 0.7
