@@ -43,11 +43,17 @@ if (!LOGX && !LABELLED) {
 	PAD = XTICKS == 0 ? (XUNIT eq 's' && X0 > 0 ? 0.03 * (X1 - X0) : 0) : X1 > X0 ? 0.04 * (X1 - X0) : 1
 	set xrange [X0 - PAD:X1 + (X1 + PAD > X0 ? PAD : 1)]
 }
-if (!SLANTED && TIC_LINES > 1) { set xlabel offset 0,1 - TIC_LINES }
-XWORDS = wrap(in_unit(XLABEL, scaled(LOGX && XUNIT eq 's' ? '' : unit_name(XUNIT, XF), LOGX)), LETTERS)
-
 # The least of 1, 2 and 5 times the powers of ten that is not below v.
 nice(v) = 10**floor(log10(v)) * (v <= 10**floor(log10(v)) ? 1 : v <= 2 * 10**floor(log10(v)) ? 2 : v <= 5 * 10**floor(log10(v)) ? 5 : 10)
+# gnuplot knows no width of an SVG's letters, and sets up to ten numbers in any room.
+tens(v) = 10**floor(log10(v))
+automatic(v) = (v < 2 * tens(v) ? 0.2 : v < 5 * tens(v) ? 0.5 : 1) * tens(v)
+if (!LOGX && XTICKS == 0 && !TEXT && X1 > X0) {
+	wide = int(log10(most(1, X1))) + (automatic(X1 - X0) < 1 ? 4 : 2) # a number and a blank
+	if (automatic(X1 - X0) * ROOM < wide * (X1 - X0)) { set xtics nice((X1 - X0) * wide / ROOM) }
+}
+if (!SLANTED && TIC_LINES > 1) { set xlabel offset 0,1 - TIC_LINES }
+XWORDS = wrap(in_unit(XLABEL, scaled(LOGX && XUNIT eq 's' ? '' : unit_name(XUNIT, XF), LOGX)), LETTERS)
 
 # ---- Panels ----
 
