@@ -225,9 +225,9 @@ void conf_print_errors(const struct conf_doc *doc, FILE *to, bool json);
 /* Prints the messages of several documents as one such array. */
 void conf_print_errors_json(const struct conf_doc *const *docs, size_t count, FILE *to);
 
-/* Stores error or warning number `index`, from 0, in the order in which they were found; false after
- * the last. Only the first 100 messages are kept. For callers whose overrides come from another file,
- * such as the axes of a plan, and who report the place there. */
+/* Stores error or warning number `index`, from 0, in the order in which they were found; false
+ * after the last. Only the first 100 messages are kept. For callers whose overrides come from
+ * another file, such as the axes of a plan, and who report the place there. */
 struct conf_mistake {
 	const char *pointer, *text; /* owned by the document */
 	size_t override; /* number, from 1, of the override with the error; 0: the file */
