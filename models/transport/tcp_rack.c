@@ -15,7 +15,8 @@ static bool sent_after(sim_time sent, uint64_t end, sim_time other_sent, uint64_
 	return sent > other_sent || (sent == other_sent && end > other_end);
 }
 
-/* RFC 8985, section 6.2, steps 1 to 3. */
+/* RFC 8985, section 6.2, steps 2 and 3. Step 1 has the round trip of this ACK's echo before, so
+ * that none is shorter than the shortest. */
 void tcp_sack_delivered(struct tcp_conn *conn, const struct tcp_segment *segment,
 			const struct tcp_news *news)
 {
@@ -30,10 +31,8 @@ void tcp_sack_delivered(struct tcp_conn *conn, const struct tcp_segment *segment
 		sack->highest = end;
 	else if (!copied)
 		sack->reordered = true;
-	if (copied && (news->echo < segment->sent || rtt < sack->min_rtt))
+	if (copied && news->echo < segment->sent)
 		return; /* the first copy may have arrived */
-	if (rtt < sack->min_rtt)
-		sack->min_rtt = rtt;
 	if (!sent_after(segment->sent, end, sack->sent, sack->end))
 		return;
 	sack->sent = segment->sent;
@@ -276,6 +275,8 @@ void tcp_sack_receive(struct tcp_conn *conn, const struct packet *packet, struct
 				 .marked = ack->ece,
 				 .advanced = packet->next_expected > tx->una };
 
+	if (ack->rtt < sack->min_rtt) /* RFC 8985, section 6.2, step 1 */
+		sack->min_rtt = ack->rtt;
 	tcp_sack_take(conn, packet, &news);
 	ack->acked = news.delivered;
 	ack->growth = news.advanced || sack->reordered ? tcp_tx_growth(tx, news.delivered) : 0;

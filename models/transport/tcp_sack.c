@@ -282,7 +282,7 @@ void tcp_sack_open(struct tcp_conn *conn, uint64_t key)
 				   .mask = mask,
 				   .oldest = TCP_NO_SEGMENT,
 				   .newest = TCP_NO_SEGMENT,
-				   .min_rtt = SIM_TIME_MAX,
+				   .min_rtt = conn->tx.srtt ? conn->tx.srtt : SIM_TIME_MAX,
 				   .reordered = reorders, /* the sender knows */
 				   .steps = steps,
 				   .first_steps = steps,
