@@ -10,6 +10,8 @@
 
 static const char *const recovery_names[] = { "newreno", "sack", "rack", NULL };
 
+static const char *const floor_names[] = { "timeout", "variance", NULL };
+
 static const struct conf_row tcp_rows[] = {
 	CONF_INT("mss", struct tcp_conf, mss, "1460", 64, 9000, "Payload bytes of a full segment.",
 		 "1500-byte IP packets"),
@@ -17,6 +19,10 @@ static const struct conf_row tcp_rows[] = {
 		 "Initial window in segments.", "RFC 6928"),
 	CONF_TIME("min_rto", struct tcp_conf, min_rto, "10ms", PS_PER_US, 100 * PS_PER_S,
 		  "Smallest retransmission timeout.", "DCTCP SIGCOMM'10 experiments"),
+	CONF_ENUM("rto_floor", struct tcp_conf, rto_floor, "timeout", floor_names,
+		  "What min_rto bounds: timeout, all of it (RFC 6298); variance, what is added to "
+		  "the smoothed round trip, as in Linux.",
+		  "RFC 6298 section 2.4"),
 	CONF_TIME("initial_rto", struct tcp_conf, initial_rto, "10ms", PS_PER_US, 100 * PS_PER_S,
 		  "Timeout before the first round-trip time is known.", "our choice: as min_rto"),
 	CONF_INT("ack_every", struct tcp_conf, ack_every, "1", 1, 64,

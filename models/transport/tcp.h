@@ -31,11 +31,13 @@
 enum { TCP_PUSH = PACKET_OWN(1) };
 
 enum tcp_recovery { TCP_NEWRENO, TCP_SACK, TCP_RACK };
+enum tcp_floor { TCP_FLOOR_TIMEOUT, TCP_FLOOR_VARIANCE };
 
 struct tcp_conf {
 	int64_t mss;
 	int64_t initial_window; /* segments */
 	sim_time min_rto, initial_rto;
+	int rto_floor; /* enum tcp_floor */
 	int64_t ack_every;
 	sim_time ack_delay;
 	bytes max_window; /* 0 = none */

@@ -106,7 +106,7 @@ static bool timeout_is_min(const struct tcp_conn *conn)
 	for (size_t i = 0; i < step_count(conn); i++)
 		if (conn->steps[i].rtt > longest)
 			longest = conn->steps[i].rtt;
-	return longest <= tx->min_rto / 5;
+	return conn->tcp->conf->rto_floor == TCP_FLOOR_TIMEOUT && longest <= tx->min_rto / 5;
 }
 
 /* The state that steps change. Once it equals an earlier state, it goes round in a cycle. Zero it

@@ -267,6 +267,7 @@ void tcp_tx_wake(struct tcp_conn *conn)
 static void measure_rtt(struct tcp_conn *conn, sim_time rtt)
 {
 	struct tcp_tx *tx = &conn->tx;
+	sim_time min;
 
 	if (!tx->srtt) {
 		tx->srtt = rtt;
@@ -278,8 +279,9 @@ static void measure_rtt(struct tcp_conn *conn, sim_time rtt)
 		tx->srtt = (7 * tx->srtt + rtt) / 8;
 	}
 	tx->rto = tx->srtt + 4 * tx->rttvar;
-	if (tx->rto < tx->min_rto)
-		tx->rto = tx->min_rto;
+	min = tx->min_rto + (conn->tcp->conf->rto_floor == TCP_FLOOR_VARIANCE ? tx->srtt : 0);
+	if (tx->rto < min)
+		tx->rto = min;
 	if (tx->ops->delays && conn->rx.ack_every > 1)
 		tx->rto += conn->tcp->conf->ack_delay;
 }

@@ -178,6 +178,26 @@ Test(tcp_sack, repaired_behind_no_queue)
 	run_free(&w.run);
 }
 
+/* Nothing comes back: the first timeout is the round trip of the handshake and, where Linux has it,
+ * min_rto more, not min_rto in all. */
+Test(tcp_sack, timeout_is_srtt_and_more)
+{
+	static const char *const floors[] = { "timeout", "variance" };
+
+	for (size_t i = 0; i < 2; i++) {
+		struct watch w = { .lost = { 9 }, .losses = 1 };
+		char settings[99];
+		const struct tcp_conn *conn;
+
+		snprintf(settings, sizeof(settings), "'recovery': 'sack', 'rto_floor': '%s'",
+			 floors[i]);
+		conn = go(&w, "14600B", settings);
+		cr_expect_eq(conn->stats.timeouts, 1);
+		cr_expect_eq(conn->tx.rto, 5 * PS_PER_MS + (i ? conn->tx.srtt : 0));
+		run_free(&w.run);
+	}
+}
+
 /* A segment that comes two places late is sent again by neither: fewer than three came before it.
  * It teaches RACK that there is reordering. One that comes four places late is sent again by RFC
  * 6675 alone, as four frames are less than a quarter of the round trip. */

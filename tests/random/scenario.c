@@ -421,6 +421,7 @@ static void put_tcp(void)
 		{ "handshake_rtt", 20, "true" },
 		{ "tlp_ack_delay", 10, "'100us'" },
 		{ "tlp_slack", 10, "'50us'" },
+		{ "rto_floor", 20, "'variance'" },
 	};
 	static const struct option cubic[] = {
 		{ "c", 20, "0.1|10" },
