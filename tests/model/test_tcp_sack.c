@@ -280,7 +280,7 @@ Test(tcp_sack, random_loss)
 struct cubic_conf {
 	double c, beta;
 	bool fast_convergence;
-	int slow_start;
+	int slow_start, rules;
 };
 
 /* A loss at 1,000 packets, then round trips of 100 ms: the window follows C (t - K)^3 + W_max (RFC
@@ -351,4 +351,33 @@ Test(cubic, slow_start_ends)
 		cr_expect_eq(isinf(cc.ssthresh), kind == 2, "%d", kind);
 		cr_expect_leq(rounds, kind == 0 ? 2 : 8 + 4 * (kind == 2), "%d: %d", kind, rounds);
 	}
+}
+
+/* Linux's rules: a cut leaves whole packets; before the first loss a window that is no longer in
+ * slow start grows by a twentieth a round trip at least; a timeout makes the next loss a first. */
+Test(cubic, rules_of_linux)
+{
+	const struct cubic_conf conf = { .c = 0.4, .beta = 0.7, .rules = 1 };
+	const struct cc_ops *ops = cc_named("cubic");
+	struct cc cc = { .cwnd = 99.9 * MSS, .ssthresh = 99 * MSS, .mss = MSS, .conf = &conf };
+	struct cc_ack ack = {
+		.acked = 100 * MSS, .growth = 100 * MSS, .rtt = PS_PER_MS, .now = PS_PER_S
+	};
+
+	ops->on_ack(&cc, &ack); /* the plateau begins */
+	cc.cwnd = 100 * MSS;
+	ops->on_ack(&cc, &ack);
+	cr_expect_float_eq(cc.cwnd, 105 * MSS, 1e-3, "%g", cc.cwnd / MSS);
+	cc.cwnd = 101.9 * MSS;
+	ops->on_loss(&cc, PS_PER_S);
+	cr_expect_float_eq(cc.cwnd, 70 * MSS, 1e-3, "%g", cc.cwnd / MSS);
+	ops->on_ack(&cc, &ack);
+	cr_expect_lt(cc.cwnd, 72 * MSS, "%g", cc.cwnd / MSS);
+	ops->on_timeout(&cc, 1, 0, PS_PER_S);
+	cr_expect_float_eq(cc.cwnd, MSS, 0);
+	cc.ssthresh = cc.cwnd = 50 * MSS;
+	ops->on_ack(&cc, &ack);
+	ack.growth = 50 * MSS;
+	ops->on_ack(&cc, &ack);
+	cr_expect_float_eq(cc.cwnd, 52.5 * MSS, 1e-3, "%g", cc.cwnd / MSS);
 }

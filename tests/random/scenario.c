@@ -428,6 +428,7 @@ static void put_tcp(void)
 		{ "beta", 20, "0.5|0.9" },
 		{ "fast_convergence", 20, "false" },
 		{ "slow_start", 50, "'hystart'|'standard'" },
+		{ "rules", 30, "'linux'" },
 	};
 	static const struct option dctcp[] = { { "g", 20, "0.01|1" }, { "rules", 20, "'linux'" } };
 	static const struct option swift[] = {

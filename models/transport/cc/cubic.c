@@ -6,18 +6,22 @@
  * Our reading: growth that the application limits begins a new epoch (section 4.2 leaves the time
  * open for which t stands still); t has the smallest round trip added, as in Linux (RFC: smoothed);
  * the bytes in flight at a loss are the window. HyStart is for the slow start before the first loss
- * (RFC 9406, section 4.3), both kinds. */
+ * (RFC 9406, section 4.3), both kinds. What Linux (net/ipv4/tcp_cubic.c of 6.1) does otherwise is
+ * `rules`; tests/peer/linux holds both against it. */
 #include "transport/cc/cc.h"
 
 #include <math.h>
 
 enum slow_start { HYSTART, HYSTART_PP, STANDARD };
 static const char *const slow_start_names[] = { "hystart", "hystart++", "standard", NULL };
+enum rules { RULES_RFC, RULES_LINUX };
+static const char *const rules_names[] = { "rfc9438", "linux", NULL };
 
 struct cubic_conf {
 	double c, beta;
 	bool fast_convergence;
 	int slow_start;
+	int rules;
 };
 
 static const struct conf_row cubic_rows[] = {
@@ -31,6 +35,11 @@ static const struct conf_row cubic_rows[] = {
 		  "When slow start ends before a loss: hystart, as Linux (by delays, or by a train "
 		  "of ACKs); hystart++ (RFC 9406); standard: never.",
 		  "RFC 9438 section 4.10"),
+	CONF_ENUM("rules", struct cubic_conf, rules, "rfc9438", rules_names,
+		  "linux: before the first loss the window grows by a twentieth a round trip at "
+		  "least; a timeout forgets all losses; cuts leave whole packets; Reno's window "
+		  "grows by alpha even above that of the last loss.",
+		  "RFC 9438 sections 4.3, 4.6, 4.8"),
 	{ 0 },
 };
 const struct conf_table cubic_cc_table = { "cubic", cubic_rows, sizeof(struct cubic_conf),
@@ -43,12 +52,15 @@ const struct conf_table cubic_cc_table = { "cubic", cubic_rows, sizeof(struct cu
 #define LIMIT      8                /* packets that an ACK may add: L, without pacing */
 #define LOW_WINDOW 16               /* packets from which on Linux's HyStart looks */
 #define TRAIN_GAP  (2 * PS_PER_MS)  /* between ACKs of a train (hystart_ack_delta_us) */
+#define BURST      (4 * 65536.0)    /* bytes that may wait to be sent as one, so ACKs, too */
+#define MAX_BURST  PS_PER_MS        /* and their time (hystart_ack_delay()) */
 
 struct cubic {
 	float max;      /* W_max; 0 = no loss yet */
 	float min_rtt;  /* 0 = none yet */
 	float baseline; /* HyStart++: smallest round trip when growth became careful */
 	uint8_t samples, css, css_rounds;
+	bool lost; /* since the start or, with Linux's rules, a timeout */
 	union {
 		struct {
 			sim_time epoch; /* 0 = none */
@@ -111,9 +123,11 @@ static void begin_round(struct cubic *c, const struct cc_ack *ack)
 
 static void sample(struct cubic *c, const struct cc_ack *ack)
 {
+	if (ack->ack > c->round_end || !c->round_end)
+		begin_round(c, ack);
 	if (!c->now_min || (float)ack->rtt < c->now_min)
 		c->now_min = (float)ack->rtt;
-	if (c->samples < SAMPLES)
+	if (c->samples <= SAMPLES)
 		c->samples++;
 }
 
@@ -123,6 +137,7 @@ static double hystart_pp(struct cc *cc, const struct cc_ack *ack)
 	struct cubic *c = cubic_of(cc);
 	double growth = fmin((double)ack->growth, LIMIT * cc->mss);
 
+	sample(c, ack);
 	if (c->samples >= SAMPLES && c->css && c->now_min < c->baseline)
 		c->css = c->css_rounds = 0; /* the delay was not a queue */
 	else if (c->samples >= SAMPLES && !c->css && delays_grow(c->now_min, c->last_min)) {
@@ -135,6 +150,12 @@ static double hystart_pp(struct cc *cc, const struct cc_ack *ack)
 	return c->css ? growth / 4 : growth;
 }
 
+/* How long ACKs of a train may take for what hosts send as one: at twice the rate of the window. */
+static double burst_time(const struct cc *cc, const struct cc_ack *ack)
+{
+	return fmin(BURST * (double)ack->rtt / (2 * cc->cwnd), MAX_BURST);
+}
+
 /* Linux, hystart_update(): ACKs without a gap for half of the smallest round trip, or delays. */
 static void hystart(struct cc *cc, const struct cc_ack *ack)
 {
@@ -142,12 +163,14 @@ static void hystart(struct cc *cc, const struct cc_ack *ack)
 
 	if (cc->cwnd < LOW_WINDOW * cc->mss)
 		return;
+	sample(c, ack);
 	if (ack->now - c->last_ack <= TRAIN_GAP) {
 		c->last_ack = ack->now;
-		if ((float)(ack->now - c->round_start) > c->min_rtt / 2)
+		if ((double)(ack->now - c->round_start) >
+		    ((double)c->min_rtt + burst_time(cc, ack)) / 2)
 			cc->ssthresh = cc->cwnd;
 	}
-	if (c->samples >= SAMPLES && delays_grow(c->now_min, c->min_rtt))
+	if (c->samples > SAMPLES && delays_grow(c->now_min, c->min_rtt))
 		cc->ssthresh = cc->cwnd;
 }
 
@@ -156,12 +179,9 @@ static void first_slow_start(struct cc *cc, const struct cc_ack *ack)
 	struct cubic *c = cubic_of(cc);
 	double growth = (double)ack->growth;
 
-	if (ack->ack > c->round_end || !c->round_end)
-		begin_round(c, ack);
-	sample(c, ack);
 	if (conf_of(cc)->slow_start == HYSTART)
 		hystart(cc, ack);
-	else if (conf_of(cc)->slow_start == HYSTART_PP)
+	else
 		growth = hystart_pp(cc, ack);
 	if (cc->cwnd < cc->ssthresh) {
 		cc->cwnd += growth;
@@ -191,6 +211,7 @@ static void avoid(struct cc *cc, const struct cc_ack *ack)
 	struct cubic *c = cubic_of(cc);
 	double alpha = 3 * (1 - conf->beta) / (1 + conf->beta), acked = (double)ack->growth, t,
 	       target;
+	bool as_linux = conf->rules == RULES_LINUX;
 
 	if (!ack->growth) {
 		c->epoch = 0;
@@ -201,7 +222,11 @@ static void avoid(struct cc *cc, const struct cc_ack *ack)
 	t = ((double)(ack->now - c->epoch) + (double)c->min_rtt) / PS_PER_S - c->k;
 	target = (double)c->max + conf->c * t * t * t * cc->mss;
 	target = fmin(fmax(target, cc->cwnd), 1.5 * cc->cwnd);
-	c->reno += (c->reno >= (double)c->prior ? 1 : alpha) * cc->mss * acked / cc->cwnd;
+	if (as_linux && !c->lost)
+		target = fmax(target, 1.05 * cc->cwnd);
+	if (c->reno >= (double)c->prior && !as_linux)
+		alpha = 1;
+	c->reno += alpha * cc->mss * acked / cc->cwnd;
 	cc->cwnd += (target - cc->cwnd) * acked / cc->cwnd;
 	if (cc->cwnd < c->reno)
 		cc->cwnd = c->reno;
@@ -229,12 +254,18 @@ static void cut(struct cc *cc)
 {
 	const struct cubic_conf *conf = conf_of(cc);
 	struct cubic *c = cubic_of(cc);
-	bool below = conf->fast_convergence && cc->cwnd < (double)c->max;
+	bool below;
 
+	if (conf->rules == RULES_LINUX)
+		cc->cwnd = floor(cc->cwnd / cc->mss) * cc->mss;
+	below = conf->fast_convergence && cc->cwnd < (double)c->max;
 	c->max = (float)(below ? cc->cwnd * (1 + conf->beta) / 2 : cc->cwnd);
 	c->prior = (float)cc->cwnd;
 	c->epoch = 0;
+	c->lost = true;
 	cc->ssthresh = fmax(conf->beta * cc->cwnd, 2 * cc->mss);
+	if (conf->rules == RULES_LINUX)
+		cc->ssthresh = floor(cc->ssthresh / cc->mss) * cc->mss;
 }
 
 static void cubic_on_loss(struct cc *cc, sim_time now)
@@ -251,8 +282,11 @@ static void cubic_on_timeout(struct cc *cc, unsigned nth, uint64_t flight, sim_t
 	if (nth > 1)
 		return;
 	cut(cc);
-	cubic_of(cc)->max = (float)cc->mss;
 	cc->cwnd = cc->mss;
+	if (conf_of(cc)->rules == RULES_LINUX)
+		*cubic_of(cc) = (struct cubic){ 0 }; /* HyStart, too, begins anew */
+	else
+		cubic_of(cc)->max = (float)cc->mss;
 }
 
 static void cubic_move(struct cc *cc, uint64_t by)
