@@ -205,9 +205,6 @@ struct collective_traits {
 	bool messages;       /* its hosts may send messages over TCP (transport/messages.h) */
 	bool heeds_marks;    /* it has windows of its own, which shrink on ECN marks */
 	bool first_come;     /* jobs share aggregators, first come first served */
-	/* Its all-gather runs only together with its own reduce-scatter, which is admitted first.
-	 */
-	bool paired;
 	/* Why switches cannot have memory of different sizes, or NULL. Messages print this behind
 	 * the scheme's name. */
 	const char *one_memory;
@@ -281,7 +278,8 @@ struct collective_ops {
 	 * jobs use the all-reduce instead, and each worker a part of the sums. */
 	const struct collective_ops *reduce_scatter;
 	/* Optional: the scheme's all-gather, on the same scheme object. Its job cannot wait any
-	 * more, so start() fails only after failures of links or switches. */
+	 * more, so start() fails for good: after failures, or where no switch serves its workers.
+	 */
 	const struct collective_ops *all_gather;
 	/* Required with plan(). The job is over: releases the memory that plan() took. */
 	void (*withdraw)(void *admitted);

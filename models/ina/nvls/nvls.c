@@ -181,7 +181,7 @@ static bool nvls_intact(const void *self, bool links)
 						   .waits = nvls_waits,                            \
 						   __VA_ARGS__ }
 
-KIND(gather, );
+KIND(gather, .admit = nvls_admit);
 KIND(reduce, .memory = nvls_memory, .admit = nvls_admit,
      .too_large = "its window is more than the memory of the switch");
 
@@ -233,5 +233,4 @@ const struct collective_ops nvls_collective = {
 	.payload = ina_payload,
 	.reduce_scatter = &reduce_scatter,
 	.all_gather = &all_gather,
-	.traits.paired = true,
 };

@@ -157,19 +157,6 @@ static void choose_scheme(struct job_exchange *exchange)
 	}
 }
 
-/* The number of a group's instance. An all-gather that needs its own reduce-scatter has the number
- * of that, which is the group before it. */
-static uint32_t number_of(const struct job_exchange *exchange)
-{
-	const struct job *job = exchange->job;
-	uint32_t number = (uint32_t)(exchange - job->exchanges);
-
-	return !job->conf->program && exchange->group->op == OP_ALL_GATHER &&
-			       scheme_ops(job_group_gathers(job->conf))->traits.paired
-		       ? number - 1
-		       : number;
-}
-
 /* A group with an instance of its own: a job for the scheme. Its parameter servers are on the hosts
  * of its first members. */
 static void specify_group(struct job_exchange *exchange, struct collective_job *spec)
@@ -180,7 +167,8 @@ static void specify_group(struct job_exchange *exchange, struct collective_job *
 		(staged ? exchange->machine.inner.ops : exchange->ops)->servers;
 	uint32_t adding = staged ? group->count / exchange->machine.gpus : group->count;
 
-	spec->number += number_of(exchange) * machine_nics(exchange->job->jobs->env.machine);
+	spec->number += (uint32_t)(exchange - exchange->job->exchanges) *
+			machine_nics(exchange->job->jobs->env.machine);
 	spec->workers = group->count;
 	spec->hosts = exchange->hosts;
 	spec->machines = exchange->machines;

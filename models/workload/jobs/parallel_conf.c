@@ -286,9 +286,8 @@ const struct collective_ops *job_group_ops(unsigned scheme, enum program_op op)
 		return ops;
 	case OP_REDUCE_SCATTER:
 		return ops->reduce_scatter ? ops->reduce_scatter : &reduce_scatter_collective;
-	case OP_ALL_GATHER: /* one that is paired needs its own reduce-scatter */
-		return ops->all_gather && !ops->traits.paired ? ops->all_gather
-							      : &all_gather_collective;
+	case OP_ALL_GATHER:
+		return ops->all_gather ? ops->all_gather : &all_gather_collective;
 	case OP_ALL_TO_ALL:
 		return all_to_all_ops(ALL_TO_ALL_ROUNDS);
 	case OP_BROADCAST:
@@ -525,12 +524,6 @@ void job_group_check_parallel(const struct job_group_conf *conf, struct conf_doc
 	if (conf->all_gather_given)
 		check_step(conf, doc, pointer, "all_gather", (unsigned)conf->all_gather,
 			   all_gather_of);
-	if (scheme_ops(job_group_gathers(conf))->traits.paired &&
-	    job_group_reduces(conf) != job_group_gathers(conf))
-		conf_error(doc, conf_at(doc, "%s/all_gather", pointer),
-			   "the all-gather of %s needs its own reduce-scatter: \"reduce_scatter\" "
-			   "must be the same",
-			   scheme_names[job_group_gathers(conf)]);
 	if (!conf->exchanges)
 		return;
 	if (job_group_grouped(conf, machine_gpus(machine)))
