@@ -22,7 +22,8 @@ holds '[.[].topology.kind] | unique == $kinds' all --argjson kinds "$("$INASIM" 
 for feature in '.topology.graph.switches[]? | objects | .aggregation | strings' '.topology.switch.pause' '.topology.switch.aggregation' '.topology.graph.switches[]? | objects | .aggregation == false' '.topology.link.loss' '.topology.host.jitter' '.flows' '.cluster' \
 	'.topology.host.gpus' '.topology.host.nics' '.schemes.ring.channels' '.jobs[]?.inside_chunk' '.topology.host.gpus | objects | .wiring' '.jobs[]?.inside' '.jobs[]?.fusion_cycle' '.schemes.switchml.message' \
 	'.jobs[]?.stragglers' '.jobs[]?.arrival.trace?' '.jobs[]?.arrival.poisson_load?' '.schemes.esa.memory' '.flows[]?.size.cdf?' \
-	'.tcp.recovery' '.tcp.spray' '.roce.recovery' '.roce.spray' '.roce.reorder' '.tcp.control.cubic.slow_start' '.tcp.control.dctcp.g' '.tcp.control.swift.hop' '.schemes.esa.server_reminders' '.schemes.ring.transport' '.stop.estimate' '.jobs[]?.sharding' '.jobs[]?.reduce_scatter' '.jobs[]?.all_gather' '[.jobs[]? | .enabled] | .[0] == false' '.jobs[]?.model?.layers?[]?.all_to_all' '.jobs[]?.model?.roles?' '.jobs[]?.pipeline'; do
+	'.tcp.recovery' '.tcp.spray' '.roce.recovery' '.roce.spray' '.roce.reorder' '.tcp.control.cubic.slow_start' '.tcp.control.dctcp.g' '.tcp.control.swift.hop' '.schemes.esa.server_reminders' '.schemes.ring.transport' '.stop.estimate' '.jobs[]?.sharding' '.jobs[]?.reduce_scatter' '.jobs[]?.all_gather' '[.jobs[]? | .enabled] | .[0] == false' '.jobs[]?.model?.layers?[]?.all_to_all' '.jobs[]?.model?.roles?' '.jobs[]?.pipeline' '.topology.host.inside' \
+	'.topology.graph.switches[]? | . == "p0"' '.jobs[]?.model?.groups?[]? | .name == "rails"'; do
 	holds "[.[] | select([$feature] | any)] | length >= 3" all
 done
 # a change of the generator is a change of what was measured with it, and no compiler may make one

@@ -23,7 +23,7 @@
 /* Features that were added later draw from streams of their own, so that scenarios without them
  * stay as they were. */
 static struct rng all, later, off, failing, passing, alone, newest, programs, spraying, sharing,
-	selecting;
+	selecting, linked;
 static struct rng *rng = &all;
 static bool calm;
 static bool steady; /* one job of many iterations, whose end is estimated (stop.estimate) */
@@ -114,11 +114,13 @@ static bool sums_only;           /* its GPUs exchange only gradients: its keys l
 static bool has_experts, staged; /* of a job; staged: its tensors have stages */
 static unsigned places; /* slots of hosts that no job has yet; in calm scenarios no job waits */
 static bool lossless, lossy;
-static bool ranked;      /* flows and jobs have priorities */
-static const char *node; /* the name of switches of a kind, without their number */
-static bool all_add;     /* all switches add, except perhaps those that a graph names */
-static const char *adds; /* tiers of which one may be the only tier that adds */
-static bool own_memory;  /* some switches have memory of their own */
+static bool ranked;          /* flows and jobs have priorities */
+static const char *node;     /* the name of switches of a kind, without their number */
+static bool all_add;         /* all switches add, except perhaps those that a graph names */
+static const char *adds;     /* tiers of which one may be the only tier that adds */
+static bool own_memory;      /* some switches have memory of their own */
+static unsigned linked_gpus; /* of a machine as links, or 0: hosts are its GPUs */
+static bool planes;          /* hosts of a graph have a second link, to p0 */
 
 /* Switches 1 to `last`, of which some may only forward, or have memory of their own. */
 static void put_switches(unsigned last)
@@ -140,6 +142,17 @@ static void put_switches(unsigned last)
 		put(", { 'name': 's[%u-%u]', 'aggregation': %s }", first, last, aggregation);
 }
 
+/* A second link of all hosts, perhaps of another rate; the planes may be joined. */
+static void put_planes(void)
+{
+	rng = &linked;
+	if (planes)
+		put(", { 'from': 'h[0-%u]', 'to': 'p0'%s }%s", hosts - 1,
+		    one_of("||, 'rate': '3Gbps'"),
+		    chance(50) ? ", { 'from': 'p0', 'to': 's0' }" : "");
+	rng = &all;
+}
+
 /* A tree of switches, perhaps closed to a cycle, with hosts anywhere. */
 static void put_graph(void)
 {
@@ -152,6 +165,9 @@ static void put_graph(void)
 					"{ 'name': 's0', 'ecn': { 'threshold': '10kB' } }"));
 	if (switches > 1)
 		put_switches(switches - 1);
+	planes = rng_below(&linked, 100) < 30;
+	if (planes)
+		put(", 'p0'");
 	put("], 'links': [ { 'from': 'h0', 'to': 's0' }");
 	for (unsigned h = 1; h < hosts; h++)
 		put(", { 'from': 'h%u', 'to': 's%u'%s }", h, between(0, switches - 1),
@@ -164,6 +180,7 @@ static void put_graph(void)
 	}
 	if (switches > 2 && peer != 0 && chance(60))
 		put(", { 'from': 's%u', 'to': 's0' }", switches - 1);
+	put_planes();
 	put(" ] }");
 }
 
@@ -279,6 +296,25 @@ static void put_gpus(void)
 	rng = &all;
 }
 
+/* Machines as links, whose GPUs are hosts. */
+static void put_linked_gpus(void)
+{
+	unsigned count;
+
+	rng = &linked;
+	count = chance(30) ? 2 : 4;
+	if (!calm && !gpus && hosts % 4 == 0 && chance(15)) {
+		even = false;
+		linked_gpus = count;
+		put(", 'inside': 'links', 'gpus': { 'count': %u", count);
+		put(", 'rate': %s", one_of("'1GBps'|'50GBps'"));
+		put(", 'latency': %s", one_of("'2ns'|'1us'"));
+		put(", 'wiring': '%s' }", one_of("switch|mesh"));
+		put(", 'nics': { 'count': %u, 'wiring': 'rails' }", count);
+	}
+	rng = &all;
+}
+
 static void put_inside(unsigned scheme)
 {
 	const char *inside = "";
@@ -343,6 +379,7 @@ static void put_host(void)
 	OPTIONS(cores);
 	rng = &all;
 	put_gpus();
+	put_linked_gpus();
 	put(" }");
 }
 
@@ -1097,41 +1134,83 @@ static void put_message(const char *what, unsigned size, unsigned ranks, unsigne
 	put("] }");
 }
 
+/* Groups over machines, a rank on each, with a scheme of their own. */
+static void put_rails(void)
+{
+	put(", { 'name': 'rails', 'members': [");
+	for (unsigned r = 0; r < gpus_each; r++) {
+		put("%s[", r ? ", " : "");
+		for (unsigned m = r; m < 16; m += gpus_each)
+			put("%s%u", m > r ? ", " : "", m);
+		put("]");
+	}
+	put("] }");
+}
+
+/* The schemes of a program's groups, if they have some of their own. */
+static void put_collectives(unsigned ranks, bool rails)
+{
+	bool half = chance(70);
+
+	if (!half && !rails)
+		return;
+	put(", 'collectives': [");
+	if (half)
+		put(" { 'group': 'half', 'scheme': '%s' }%s",
+		    one_of(gpus && (ranks < 16 || own_memory) ? "ring|halving_doubling"
+			   : gpus && gpus_each == 8           ? no_switch ? "ring" : "nvls|ring"
+			   : own_memory                       ? "ring|switchml|switchml"
+					: "ring|switchml|esa|atp|panama|sharp|ps"),
+		    rails ? "," : "");
+	rng = &linked;
+	if (rails)
+		put(" { 'group': 'rails', 'scheme': '%s' }",
+		    one_of(own_memory ? "ring|switchml" : "ring|switchml|sharp|esa|double_tree"));
+	rng = &programs;
+	put(" ]");
+}
+
 /* A job with a program, in some scenarios. */
 static void put_program(void)
 {
 	unsigned free = machines - pool > 6 ? 6 : machines - pool, nodes = between(1, 8), ranks,
 		 size;
+	bool some = chance(15), rails = false;
 
-	if (gpus && machines - pool >= 4)
+	if (gpus && machines - pool >= 4) {
 		free = 16; /* a rank a GPU, of which a machine has four or eight */
-	if (calm || steady || free < 4 || !chance(15))
+		rails = rng_below(&linked, 100) < 20;
+	}
+	if (calm || steady || free < 4 || !(some || rails))
 		return;
 	ranks = 2 * between(2, free / 2);
 	if (gpus && chance(50))
 		ranks = 16; /* whole machines */
+	if (rails)
+		ranks = 16;
 	size = (unsigned)size_from(1, 16);
 	put(", { 'name': 'program', 'all_reduce': '%s'", one_of("ring|double_tree"));
 	put(", 'iterations': %u", between(1, 4));
 	put(", 'placement': '%s'", one_of("compact|spread|random"));
-	if (chance(70))
-		put(", 'collectives': [ { 'group': 'half', 'scheme': '%s' } ]",
-		    one_of(gpus && (ranks < 16 || own_memory) ? "ring|halving_doubling"
-			   : gpus && gpus_each == 8           ? no_switch ? "ring" : "nvls|ring"
-			   : own_memory                       ? "ring|switchml|switchml"
-					: "ring|switchml|esa|atp|panama|sharp|ps"));
+	put_collectives(ranks, rails);
 	put(", 'model': { 'groups': [ { 'name': 'half', 'members': [[");
 	put_ranks(0, ranks / 2, 0, ranks);
 	put("], [");
 	put_ranks(ranks / 2, ranks / 2, 0, ranks);
-	put("]] } ], 'roles': [ { 'ranks': [");
+	put("]] }");
+	if (rails)
+		put_rails();
+	put(" ], 'roles': [ { 'ranks': [");
 	put_ranks(0, ranks, 0, ranks);
 	put("], 'nodes': [ ");
 	for (unsigned i = 0; i < nodes; i++)
 		put_node(i, nodes);
 	put_message("send", size, ranks, 1);
 	put_message("receive", size, ranks, ranks - 1);
-	put(", { 'all_reduce': '4kB', 'group': 'half', 'stream': 'half all_reduce' } ] } ] } }");
+	put(", { 'all_reduce': '4kB', 'group': 'half', 'stream': 'half all_reduce' }");
+	if (rails)
+		put(", { 'all_reduce': '70kB', 'group': 'rails', 'stream': 'rails' }");
+	put(" ] } ] } }");
 }
 
 /* A job whose layers are a pipeline, in some scenarios. */
@@ -1288,6 +1367,14 @@ static void put_stop(enum family family)
 	put(" }");
 }
 
+static void put_host_name(unsigned host)
+{
+	if (linked_gpus)
+		put("'m%ug%u'", host / linked_gpus, host % linked_gpus);
+	else
+		put("'h%u'", host);
+}
+
 /* Whatever fails is repaired, so that all work ends. */
 static void put_failures(void)
 {
@@ -1300,11 +1387,13 @@ static void put_failures(void)
 	put(", 'controller_delay': %s, 'events': [", one_of("'1ps'|'50us'|'10ms'"));
 	for (unsigned i = 0, count = between(1, 3); i < count; i++) {
 		put("%s { 'fails': ", i ? "," : "");
-		if (node && chance(50))
+		if (planes && rng_below(&linked, 100) < 50)
+			put("'p0'");
+		else if (node && chance(50))
 			put("'%s0'%s", node,
 			    all_add && chance(40) ? ", 'aggregation_only': true" : "");
 		else if (chance(50))
-			put("'h%u'", between(0, hosts - 1));
+			put_host_name(between(0, hosts - 1));
 		else
 			put("%u",
 			    between(0, 2 * hosts - 1)); /* hosts have a link, switches as many */
@@ -1341,6 +1430,8 @@ int main(int argc, char **argv)
 	rng_init(&programs, strtoull(argv[1], NULL, 10), "random programs",
 		 strtoull(argv[2], NULL, 10));
 	rng_init(&newest, strtoull(argv[1], NULL, 10), "random newest",
+		 strtoull(argv[2], NULL, 10));
+	rng_init(&linked, strtoull(argv[1], NULL, 10), "random linked",
 		 strtoull(argv[2], NULL, 10));
 	family = (enum family)rng_below(rng, FAMILIES);
 	steady = !calm && family == ALONE && rng_below(&alone, 100) < 30;
