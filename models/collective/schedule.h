@@ -208,7 +208,6 @@ struct schedule {
 	.finish = schedule_finish, .withdraw = schedule_free, .stats = schedule_stats,             \
 	.report_waiting = schedule_report_waiting
 
-bool schedule_draws(const void *conf);
 const struct transport *schedule_transport(const void *conf);
 void *schedule_open(const struct model_env *env, const void *conf);
 void schedule_contribute(void *instance, uint32_t worker, bytes size);
@@ -220,10 +219,19 @@ size_t schedule_report_waiting(const void *instance, FILE *to, size_t limit);
 void *schedule_start(struct schedule_scheme *scheme, const struct schedule_ops *ops,
 		     const struct collective_job *job);
 
+/* --- schedule_ranks.c --- */
+
 /* An instance without connections, for plans: only the ranks of a job in their order. */
 struct schedule *schedule_new(struct schedule_scheme *scheme, const struct schedule_ops *ops,
 			      const struct collective_job *job);
 void schedule_free(void *schedule);
+/* Whether the order of ranks is random. */
+bool schedule_draws(const void *conf);
+
+static inline uint32_t schedule_ranks_each(const struct schedule *schedule)
+{
+	return schedule->count / schedule->job.workers; /* of a worker */
+}
 
 /* Begins the bound of a plan (collective/plan.h), which has no legs yet. */
 struct plan_bound schedule_bound(const struct schedule *schedule);
