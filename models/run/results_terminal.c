@@ -291,11 +291,13 @@ void results_print_summary(const struct simulation *s, FILE *to)
 			s->cpu_s, (double)peak_rss_bytes() / 1e6);
 		return;
 	}
+	fprintf(to, "\nnetwork: %" PRIu64 " packet-hops, ", net->hops);
+	if (net->trim)
+		fprintf(to, "%" PRIu64 " packets trimmed, ", net->trimmed);
 	fprintf(to,
-		"\nnetwork: %" PRIu64 " packet-hops, %" PRIu64 " drops, %" PRIu64
-		" losses; exactly-once: %" PRIu64 " sums checked, %" PRIu64 " wrong\n",
-		net->hops, net->dropped, net->lost, s->checks.exact_checked,
-		s->checks.exact_violations);
+		"%" PRIu64 " drops, %" PRIu64 " losses; exactly-once: %" PRIu64
+		" sums checked, %" PRIu64 " wrong\n",
+		net->dropped, net->lost, s->checks.exact_checked, s->checks.exact_violations);
 	print_overflows(s, to);
 	fprintf(to, "digest %016" PRIx64 ", %.2f CPU s, %.1f M packet-hops per CPU s, %.0f MB\n",
 		simulation_digest(s), s->cpu_s,

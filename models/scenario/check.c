@@ -239,6 +239,20 @@ static void check_ways(const struct scenario *scenario, struct conf_doc *doc)
 		conf_error(doc, place, "shortest needs packet fidelity");
 }
 
+static void check_trim(const struct topology_conf *topology, struct conf_doc *doc)
+{
+	static const char *const place = "/topology/switch/trim";
+
+	if (!topology->switches.trim)
+		return;
+	if (topology->classes != CLASSES_CONTROL_FIRST)
+		conf_error(doc, place, "needs \"classes\": \"control-first\" of topology");
+	if (topology_pause(topology, false).on)
+		conf_error(doc, place, "is not for networks with PAUSE: no queue is too long");
+	if (topology->switches.shared.size)
+		conf_error(doc, place, "is not for a shared buffer");
+}
+
 struct spraying {
 	const char *transport;
 	int kind;
@@ -290,10 +304,19 @@ static void check_sprays(const struct scenario *scenario, struct conf_doc *doc)
 }
 
 /* What only selective repeat has. */
-static void check_selective(const struct roce_conf *roce, const char *pointer, struct conf_doc *doc)
+static void check_selective(const struct scenario *scenario, const char *pointer,
+			    struct conf_doc *doc)
 {
 	static const char *const keys[] = { "rto_low", "reorder" };
+	const struct roce_conf *roce = &scenario->roce;
+	const struct transport *transport;
 
+	for (unsigned i = 0; (transport = transport_kind(i)); i++)
+		if (transport->cc->selective && roce->recovery != ROCE_SELECTIVE &&
+		    scenario_uses_transport(scenario, transport))
+			conf_error(doc, conf_at(doc, "%s/recovery", pointer),
+				   "%s needs \"selective\": it counts what is on its way",
+				   transport_names[i]);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		const char *at = conf_at(doc, "%s/%s", pointer, keys[i]);
 
@@ -343,7 +366,7 @@ static void check_segment(const struct scenario *scenario, struct conf_doc *doc)
 	bytes telemetry = telemetry_of(scenario, &name);
 
 	check_sprays(scenario, doc);
-	check_selective(roce, "/roce", doc);
+	check_selective(scenario, "/roce", doc);
 	check_frame(scenario, "/tcp/mss", (bytes)scenario->tcp.mss + TCP_OVERHEAD, doc);
 	if (scenario->tcp.max_window && scenario->tcp.max_window < (bytes)scenario->tcp.mss)
 		conf_error(doc, "/tcp/max_window",
@@ -803,6 +826,7 @@ void scenario_check(struct scenario *scenario, struct conf_doc *doc)
 	scenario->topology.switches.answers = answers_of(scenario);
 	scenario->topology.fails = scenario->failures.events.count > 0;
 	check_ways(scenario, doc);
+	check_trim(&scenario->topology, doc);
 	check_scheduler(scenario, doc);
 	check_telemetry(scenario, doc);
 	topology_check_pause(&scenario->topology, scenario_heeds_marks(scenario), doc);

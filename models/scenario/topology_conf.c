@@ -121,6 +121,11 @@ static const struct conf_row switch_rows[] = {
 		   "Lossless links: a switch stops its neighbours before its memory is full "
 		   "(PAUSE; PFC of one class).",
 		   "off, as in Ethernet"),
+	CONF_BOOL("trim", struct switch_conf, trim, "false",
+		  "true: a RoCE packet of \"recovery\": \"selective\" that finds its queue full is "
+		  "cut to 64 bytes and goes on ahead of data, so that its receiver asks for it at "
+		  "once. Needs \"classes\": \"control-first\".",
+		  "off, as in Ethernet; UEC's switches trim"),
 	CONF_ENUM("ways", struct switch_conf, ways, "sender", ways_names,
 		  "Who chooses among equal ports on the way up. sender: ECMP by flow, or \"spray\" "
 		  "of tcp; shortest: the switch, for each packet of data, one of the shortest "

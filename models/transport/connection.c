@@ -3,7 +3,7 @@
 #include "transport/cc/dcqcn.h"
 #include "transport/cc/dctcp.h"
 
-extern const struct cc_ops reno_cc, cubic_cc, swift_cc, line_rate_cc, hpcc_cc, timely_cc;
+extern const struct cc_ops reno_cc, cubic_cc, swift_cc, line_rate_cc, hpcc_cc, timely_cc, nscc_cc;
 
 /* name, over RoCE, congestion control */
 #define TRANSPORTS(X)                                                                              \
@@ -15,7 +15,8 @@ extern const struct cc_ops reno_cc, cubic_cc, swift_cc, line_rate_cc, hpcc_cc, t
 	X("roce", true, &line_rate_cc)                                                             \
 	X("cubic", false, &cubic_cc)                                                               \
 	X("hpcc", true, &hpcc_cc)                                                                  \
-	X("timely", true, &timely_cc)
+	X("timely", true, &timely_cc)                                                              \
+	X("nscc", true, &nscc_cc)
 
 #define KIND(...) { __VA_ARGS__ },
 static const struct transport kinds[] = { TRANSPORTS(KIND) };

@@ -59,8 +59,9 @@ static const struct conf_row roce_rows[] = {
 	CONF_TIME("reorder", struct roce_conf, reorder, CONF_OPTIONAL, 0, PS_PER_S,
 		  "selective: a packet that later ones have overtaken is lost when it is so much "
 		  "late. Default: 0s, or with spray an idle round trip through the top of the "
-		  "network.",
-		  "0s: IRN; a round trip: the largest that RFC 8985 allows",
+		  "network, and through full queues where switches trim.",
+		  "0s: IRN; a round trip: the largest that RFC 8985 allows; uet-htsim: never, as "
+		  "trimmed packets tell of all losses",
 		  .present = CONF_GIVEN(struct roce_conf, reorder_given)),
 	CONF_ENUM("spray", struct roce_conf, spray, "none", spray_names,
 		  "selective: how packets of a connection take all shortest paths, as /tcp/spray.",
@@ -168,6 +169,16 @@ static bytes roce_window(const struct roce_conf *conf, const struct topology_con
 	return (bytes)bdp + (bytes)conf->mtu;
 }
 
+/* Where switches trim, NACKs tell of losses, and only what is later than any queue may be lost. */
+static sim_time reorder(const struct roce_conf *conf, const struct topology_conf *topology,
+			bytes window)
+{
+	if (conf->reorder_given || !conf->spray)
+		return conf->reorder;
+	return topology->switches.trim ? roce_longest_trip(conf, topology, window)
+				       : roce_trip(conf, topology);
+}
+
 /* Prefetches the cache lines that an ACK touches at the sender, or a packet at the receiver. */
 void roce_prefetch(void *self, const struct packet *packet)
 {
@@ -206,6 +217,14 @@ static uint8_t class_of(const void *self, const struct packet *packet)
 	return roce->conns[packet->flow]->class;
 }
 
+static bool trims(const void *self, const struct packet *packet)
+{
+	const struct roce *roce = self;
+	const struct roce_conn *conn = roce->conns[packet->flow];
+
+	return conn->open && conn->generation == packet->generation && conn->tx.select;
+}
+
 static const struct protocol_ops roce_protocol = {
 	.class_of = class_of,
 	.name = "roce",
@@ -213,6 +232,7 @@ static const struct protocol_ops roce_protocol = {
 	.flags = { "NACK", "ACK request" },
 	.telemetry = roce_record,
 	.deliver = roce_receive,
+	.trims = trims,
 	.prefetch = roce_prefetch,
 	.stream = roce_stream,
 	.repeat = roce_repeat_packet,
@@ -229,8 +249,7 @@ struct roce *roce_new(struct topology *topo, const struct roce_conf *conf, bytes
 	roce->sim = topo->net.sim;
 	roce->nack_again = nack_again(conf, topo->conf, window);
 	roce->window = roce_window(conf, topo->conf);
-	roce->reorder =
-		conf->reorder_given || !conf->spray ? conf->reorder : roce_trip(conf, topo->conf);
+	roce->reorder = reorder(conf, topo->conf, window);
 	return roce;
 }
 
@@ -248,6 +267,7 @@ void roce_free(struct roce *roce)
 
 		if (conn->open) {
 			free(conn->tx.messages);
+			cc_close(&conn->tx.cc, conn->tx.ops);
 			roce_select_close(conn);
 			roce_telemetry_free(conn->tx.telemetry);
 			roce_rx_close(conn);

@@ -18,14 +18,23 @@ struct roce_sent {
 	sim_time at;   /* when its newest copy left */
 	uint16_t path; /* spray.h: value of that copy */
 	bool here;     /* has come, out of order */
+	bool lost;     /* waits to be sent again */
+};
+
+/* What an ACK says of the packet that it answers, in its `tag`. */
+enum roce_answer {
+	ROCE_MARKED = 1,  /* it came with a mark of ECN */
+	ROCE_TRIMMED = 2, /* a switch had cut it */
 };
 
 /* The sender's part of selective repeat (roce_select.c). */
 struct roce_select {
 	struct roce_sent *sent; /* a ring by number, from `una` on */
 	uint64_t mask;
-	uint64_t lost_to;   /* below: what has not come is lost */
-	uint64_t again;     /* below: nothing is lost, or it was sent again; at most lost_to */
+	uint64_t lost_to; /* below: what has not come was lost, or is known to be since */
+	uint64_t *again;  /* a ring: numbers of lost packets, to be sent again in this order */
+	uint64_t again_mask, again_first, again_end;
+	uint64_t flight;    /* packets on their way: sent, neither come nor lost */
 	uint64_t recover;   /* behind what was sent when the newest recovery began */
 	sim_time newest;    /* when that packet left which left last of those that have come */
 	sim_time trip;      /* its round trip */
@@ -60,6 +69,7 @@ struct roce_tx {
 	uint64_t oldest, at, posted; /* messages: oldest kept, that of `nxt`, next to post */
 	uint64_t window;             /* packets that the configuration allows in flight */
 	uint8_t flags;               /* of all its packets: PACKET_ECT */
+	bool counts;                 /* cc_ops.selective */
 	bool limited;                /* the window, not the owner, stopped the sender */
 	unsigned timeouts;           /* since something new was acknowledged */
 	uint32_t port;               /* egress port of `host` by which packets leave */
@@ -88,7 +98,7 @@ struct roce_rx {
 	uint64_t mark;    /* `bytes` at the next mark (core/repeat.h); UINT64_MAX = none */
 	uint32_t answer;  /* bytes of an ACK */
 	bool nacked;      /* a NACK has asked for `next`, at `nacked_at` */
-	bool marked;      /* selective repeat: the packet that the next ACK answers was marked */
+	uint16_t says;    /* selective repeat: enum roce_answer, of the next ACK */
 	bool congested;   /* a marked packet came, and no ACK has said so yet */
 	sim_time nacked_at;
 	sim_time echo;         /* of a stream: when the newest packet was sent */
@@ -149,10 +159,13 @@ void roce_tx_loss(struct roce_conn *conn); /* counts it, and tells the control *
 void roce_select_open(struct roce_conn *conn, uint64_t key);
 void roce_select_close(struct roce_conn *conn); /* the connection goes back N from now on */
 void roce_select_sent(struct roce_conn *conn, uint64_t number);
-/* Whether a lost packet waits to be sent again: number select->again. */
+/* Whether a lost packet waits to be sent again. */
 bool roce_select_waits(const struct roce_tx *tx);
-/* An ACK that acknowledges all before `una`, and answers one packet. */
-void roce_select_take(struct roce_conn *conn, const struct packet *ack);
+/* Its number, if one waits. */
+uint64_t roce_select_next(const struct roce_tx *tx);
+/* An ACK that acknowledges all before `una`, `acked` packets more than the last one, and answers
+ * one packet. Returns how many packets are known to have come since the last one. */
+uint64_t roce_select_take(struct roce_conn *conn, uint64_t acked, const struct packet *ack);
 /* All that has not come is lost. */
 void roce_select_timed_out(struct roce_tx *tx);
 

@@ -12,7 +12,7 @@ HOT_INLINE void send_back(struct roce_conn *conn, uint8_t kind, uint8_t flags)
 	const struct roce_rx *rx = &conn->rx;
 	struct packet packet = {
 		.next_expected = roce_psn(rx->next) | rx->answers,
-		.tag = rx->marked,
+		.tag = rx->says,
 		.echo = rx->echo,
 		.flow = conn->number,
 		.generation = conn->generation,
@@ -133,6 +133,22 @@ static uint64_t advance(struct roce_conn *conn, uint64_t payload)
 	return sum;
 }
 
+/* Whether a packet has been taken or kept. */
+static bool has(const struct roce_rx *rx, uint64_t number)
+{
+	return number < rx->next ||
+	       (number - rx->next < rx->early_mask && rx->early[number & rx->early_mask]);
+}
+
+/* Selective repeat: a switch has cut this packet. The NACK names it. */
+static void receive_trimmed(struct roce_conn *conn, uint64_t number)
+{
+	struct roce_rx *rx = &conn->rx;
+
+	rx->says |= has(rx, number) ? 0 : ROCE_TRIMMED;
+	roce_acknowledge(conn, rx->early_count || rx->says & ROCE_TRIMMED ? ROCE_NACK : 0);
+}
+
 /* Selective repeat. Answers each packet that is out of order, fills a gap or has come before; a
  * NACK says that there is a gap. */
 static __attribute__((noinline)) void receive_any(struct roce_conn *conn, uint64_t number,
@@ -143,7 +159,11 @@ static __attribute__((noinline)) void receive_any(struct roce_conn *conn, uint64
 	uint64_t sum = 0;
 
 	rx->answers = (uint64_t)roce_psn(number) << ROCE_PSN_BITS;
-	rx->marked = packet->flags & PACKET_CE;
+	rx->says = packet->flags & PACKET_CE ? ROCE_MARKED : 0;
+	if (!packet->payload) {
+		receive_trimmed(conn, number);
+		return;
+	}
 	if (number == rx->next)
 		sum = advance(conn, packet->payload);
 	else if (number < rx->next || !keep(rx, number, packet->payload))

@@ -51,7 +51,7 @@ static void drop_acknowledged(struct roce_tx *tx)
 
 static bool roce_window_allows(const struct roce_tx *tx)
 {
-	uint64_t flight = tx->nxt - tx->una;
+	uint64_t flight = tx->counts ? tx->select->flight : tx->nxt - tx->una;
 
 	return flight == 0 ||
 	       (flight < tx->window && (double)(int64_t)(flight + 1) * tx->cc.mss <= tx->cc.cwnd);
@@ -66,7 +66,7 @@ static bool roce_has_new(const struct roce_tx *tx)
 
 static bool roce_waits_again(const struct roce_tx *tx)
 {
-	return tx->select && roce_select_waits(tx);
+	return tx->select && roce_select_waits(tx) && (!tx->counts || roce_window_allows(tx));
 }
 
 static bool roce_has_work(const struct roce_tx *tx)
@@ -246,9 +246,6 @@ static void open_telemetry(struct roce_conn *conn)
 	tx->telemetry->number = tx->una - 1;
 	tx->header += header;
 	conn->rx.answer += header;
-	tx->cc.trip =
-		ideal_round_trip(conn->roce->topo->conf,
-				 (uint32_t)conn->roce->conf->mtu + tx->header, conn->rx.answer);
 }
 
 /* Sends packet `nxt`. Returns whether another may follow. */
@@ -281,8 +278,9 @@ static bool send_next(struct roce_conn *conn, struct packet *packet)
 static __attribute__((noinline)) bool send_again(struct roce_conn *conn, struct packet *packet)
 {
 	struct roce_tx *tx = &conn->tx;
-	uint64_t number = tx->select->again;
+	uint64_t number = roce_select_next(tx);
 
+	tx->select->again_first++;
 	fill_packet(conn, message_of(tx, tx->oldest, number), number, packet);
 	roce_select_sent(conn, number);
 	if (tx->telemetry)
@@ -350,7 +348,9 @@ static void on_acknowledged(struct roce_tx *tx, uint64_t number)
 	}
 }
 
-static void tell_control(struct roce_conn *conn, uint64_t acked, const struct packet *packet)
+/* `news`: packets that are known to have come since the last ACK, in order or not. */
+static void tell_control(struct roce_conn *conn, uint64_t acked, uint64_t news,
+			 const struct packet *packet)
 {
 	struct roce_tx *tx = &conn->tx;
 	sim_time now = conn->roce->sim->now;
@@ -367,6 +367,17 @@ static void tell_control(struct roce_conn *conn, uint64_t acked, const struct pa
 
 	if (tx->telemetry)
 		tell_telemetry(tx, packet, &ack);
+	if (tx->counts) {
+		const struct cc_arrival arrival = {
+			.arrived = news * mtu,
+			.trimmed = packet->tag & ROCE_TRIMMED ? mtu : 0,
+			.flight = tx->select->flight * mtu,
+		};
+
+		ack.ece = packet->tag & ROCE_MARKED;
+		tx->ops->on_arrival(&tx->cc, &ack, &arrival);
+		return;
+	}
 	tx->ops->on_ack(&tx->cc, &ack);
 }
 
@@ -391,12 +402,12 @@ void roce_tx_loss(struct roce_conn *conn)
 static void on_ack(struct roce_conn *conn, uint64_t number, const struct packet *packet)
 {
 	struct roce_tx *tx = &conn->tx;
-	uint64_t acked = number - tx->una;
+	uint64_t acked = number - tx->una, news = 0;
 
 	if (acked)
 		on_acknowledged(tx, number);
 	if (tx->select) {
-		roce_select_take(conn, packet);
+		news = roce_select_take(conn, acked, packet);
 	} else if (packet->flags & ROCE_NACK && tx->nxt > tx->una) {
 		roce_tx_loss(conn);
 		go_back(tx);
@@ -405,8 +416,8 @@ static void on_ack(struct roce_conn *conn, uint64_t number, const struct packet 
 		roce_stop_timer(conn);
 	else if (acked)
 		roce_arm_timer(conn);
-	if (tx->ops->on_ack)
-		tell_control(conn, acked, packet);
+	if (tx->ops->on_ack || tx->counts)
+		tell_control(conn, acked, news, packet);
 }
 
 void roce_tx_receive(struct roce_conn *conn, const struct packet *packet)
@@ -486,12 +497,14 @@ static void open_timers(struct roce_conn *conn, uint64_t key)
 	sim_name(sim, roce_on_pacing_timer, "next paced packet of connection %n");
 }
 
-/* The number of packets that the configuration allows in flight. */
-static uint64_t window_of(const struct roce *roce)
+/* The number of packets that the configuration allows in flight. A control that counts them has
+ * a largest window of its own, in place of IRN's. */
+static uint64_t window_of(const struct roce *roce, const struct cc_ops *cc)
 {
-	uint64_t packets = roce->window / (uint64_t)roce->conf->mtu;
+	bytes window = cc->selective ? roce->conf->window : roce->window;
+	uint64_t packets = window / (uint64_t)roce->conf->mtu;
 
-	if (!roce->window || packets > ROCE_MAX_FLIGHT - 1)
+	if (!window || packets > ROCE_MAX_FLIGHT - 1)
 		return ROCE_MAX_FLIGHT - 1;
 	return packets ? packets : 1;
 }
@@ -523,8 +536,11 @@ static void open_control(struct roce_conn *conn)
 	tx->cc.cwnd = first_window(conn);
 	if (tx->ops->telemetry)
 		open_telemetry(conn);
-	if (tx->ops->init)
-		tx->ops->init(&tx->cc);
+	if (tx->ops->telemetry || tx->counts)
+		tx->cc.trip = ideal_round_trip(
+			roce->topo->conf, (uint32_t)roce->conf->mtu + tx->header, conn->rx.answer);
+	tx->cc.trims = roce->topo->net.trim;
+	cc_open(&tx->cc, tx->ops);
 	if (tx->ops->cnp_interval)
 		conn->rx.cnp_interval = tx->ops->cnp_interval(&tx->cc);
 }
@@ -556,8 +572,9 @@ void roce_tx_open(struct roce_conn *conn, uint32_t src, uint32_t dst, const stru
 		.end = first,
 		.asked = first,
 		.header = (uint32_t)roce->conf->header,
-		.window = window_of(roce),
+		.window = window_of(roce, cc),
 		.ack_every = ack_every,
+		.counts = cc->selective,
 		.flags = cc->ecn ? PACKET_ECT : 0,
 		.timer_at = SIM_TIME_MAX,
 	};
@@ -571,6 +588,7 @@ void roce_tx_open(struct roce_conn *conn, uint32_t src, uint32_t dst, const stru
 void roce_tx_close(struct roce_conn *conn)
 {
 	free(conn->tx.messages);
+	cc_close(&conn->tx.cc, conn->tx.ops);
 	roce_select_close(conn);
 	roce_telemetry_free(conn->tx.telemetry);
 	nic_forget(&conn->roce->topo->net.nics[conn->tx.port], &conn->tx.source);

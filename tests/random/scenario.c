@@ -74,6 +74,8 @@ struct option {
 };
 
 static bool sprayed;     /* RoCE */
+static bool selects;     /* RoCE repeats selectively */
+static bool trims;       /* switches cut packets */
 static bool even = true; /* links between switches are as fast as those of hosts; no graph */
 
 static const char *any_transport(void)
@@ -84,6 +86,8 @@ static const char *any_transport(void)
 	while (transport_names[count])
 		count++;
 	name = transport_names[rng_below(rng, count)];
+	if (!strcmp(name, "nscc") && !selects)
+		return "roce_swift";
 	/* telemetry is of one path, and of no more than five switches */
 	return !strcmp(name, "hpcc") && (sprayed || !even) ? "timely" : name;
 }
@@ -259,7 +263,10 @@ static void put_switch(void)
 	else
 		OPTIONS(free_running);
 	rng = &sharing;
-	if (!calm && !lossless)
+	trims = !calm && !lossless && chance(15);
+	if (trims)
+		put(", 'trim': true");
+	else if (!calm && !lossless)
 		OPTIONS(shared);
 	rng = &passing;
 	all_add = calm || !chance(20);
@@ -387,7 +394,7 @@ static void put_host(void)
 static void put_scheduler(void)
 {
 	rng = &sharing;
-	ranked = !calm && !lossless && chance(12);
+	ranked = !calm && !lossless && !trims && chance(12);
 	if (ranked)
 		put(", 'scheduler': %s", one_of("'strict'|'weighted', 'weights': [1, 1, 4]"));
 	rng = &all;
@@ -419,7 +426,9 @@ static void put_topology(void)
 	put_switch();
 	put_host();
 	put_scheduler();
-	mute = ranked;
+	if (trims)
+		put(", 'classes': 'control-first'");
+	mute = ranked || trims;
 	OPTIONS(classes);
 	mute = false;
 	OPTIONS(options);
@@ -539,6 +548,17 @@ static void put_roce(void)
 		{ "t_low", 30, "'0s'|'10us'" }, { "t_high", 30, "'20us'|'100us'" },
 		{ "min_rtt", 20, "'5us'" },     { "min_rate", 20, "'1Gbps'" },
 	};
+	static const struct option nscc[] = {
+		{ "base_rtt", 20, "'5us'|'100us'" },
+		{ "target", 20, "'1us'|'50us'" },
+		{ "gamma", 20, "0.1|1" },
+		{ "eta", 20, "0|2" },
+		{ "fair_increase", 20, "0|20" },
+		{ "proportional_increase", 20, "0|20" },
+		{ "fast_increase", 20, "0|2" },
+		{ "delay_alpha", 20, "0.2|1" },
+		{ "qa_gate", 20, "0|6" },
+	};
 	static const struct option selective[] = {
 		{ "rto_low", 30, "'100us'|'20ms'" },
 		{ "reorder", 30, "'0s'|'1us'|'200us'" },
@@ -547,7 +567,8 @@ static void put_roce(void)
 	put(", 'roce': { '_': 0");
 	OPTIONS(options);
 	rng = &selecting;
-	if (!calm && chance(40)) {
+	selects = !calm && chance(40);
+	if (selects) {
 		put(", 'recovery': 'selective'");
 		OPTIONS(selective);
 		sprayed = put_spray();
@@ -563,6 +584,8 @@ static void put_roce(void)
 	OPTIONS(hpcc);
 	put(" }, 'timely': { '_': 0");
 	OPTIONS(timely);
+	put(" }, 'nscc': { '_': 0");
+	OPTIONS(nscc);
 	rng = &all;
 	put(" } } }");
 }

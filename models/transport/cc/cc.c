@@ -1,8 +1,10 @@
 #include "transport/cc/cc.h"
 
 #include "base/fail.h"
+#include "base/mem.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 
 #define TABLE(name) extern const struct conf_table name##_cc_table;
 CONGESTION_CONTROLS(TABLE)
@@ -27,6 +29,20 @@ unsigned cc_index(const struct conf_table *table, const struct cc_ops *ops)
 	while (table->rows[index].table != ops->table)
 		SIM_BUG_ON(!table->rows[++index].name);
 	return index;
+}
+
+void cc_open(struct cc *cc, const struct cc_ops *ops)
+{
+	if (ops->state)
+		*(void **)(void *)cc->state = xcalloc(1, ops->state);
+	if (ops->init)
+		ops->init(cc);
+}
+
+void cc_close(struct cc *cc, const struct cc_ops *ops)
+{
+	if (ops->state)
+		free(*(void **)(void *)cc->state);
 }
 
 void cc_grow(struct cc *cc, uint64_t growth)

@@ -24,7 +24,8 @@
 	X(swift)                                                                                   \
 	X(line_rate)                                                                               \
 	X(hpcc)                                                                                    \
-	X(timely)
+	X(timely)                                                                                  \
+	X(nscc)
 
 #define CC_INDEX(name)      CC_##name,
 #define ROCE_CC_INDEX(name) ROCE_CC_##name,
@@ -47,7 +48,9 @@ struct cc {
 	 * the routes, as `hops` does. */
 	sim_time switches;
 	uint32_t hops; /* switches on the path */
-	sim_time trip; /* idle, through the top of the network; set only with cc_ops.telemetry() */
+	bool trims;    /* switches cut packets (net/network.h); as `trip` */
+	/* Idle, through the top of the network. Set only with cc_ops.telemetry() or selective. */
+	sim_time trip;
 	alignas(uint64_t) unsigned char state[CC_STATE_BYTES]; /* the algorithm's, see CC_STATE() */
 };
 
@@ -59,11 +62,20 @@ struct cc {
 		return (struct name *)(uintptr_t)cc->state;                                        \
 	}
 
+/* The same for a struct that does not fit: cc_ops.state is its size, and cc->state points to it. */
+#define CC_LARGE_STATE(name)                                                                       \
+	static inline struct name *name##_of(const struct cc *cc)                                  \
+	{                                                                                          \
+		return *(struct name *const *)(const void *)cc->state;                             \
+	}
+
 struct cc_ack {
 	uint64_t ack;     /* cumulative: everything below has arrived */
 	uint64_t snd_nxt; /* next byte to send; after going back, a byte sent before */
 	uint64_t acked;   /* bytes newly acknowledged, 0 for a duplicate */
-	bool ece;         /* TCP: the packet that caused this ACK was marked; RoCE: see on_cnp() */
+	/* TCP, and RoCE with cc_ops.selective: the packet that caused this ACK was marked;
+	 * otherwise see on_cnp(). */
+	bool ece;
 	bool in_recovery; /* TCP: in fast recovery; RoCE: packets are sent again */
 	uint64_t growth;  /* bytes of `acked` that may open the window: 0 if the application or the
 			   * receiver, not the window, limited the sender */
@@ -77,6 +89,12 @@ struct cc_ack {
 	const struct int_record *telemetry, *former;
 };
 
+/* Only for a control with cc_ops.selective. Bytes that are known to have arrived since the last
+ * ACK, in order or not; of a packet that a switch has cut, as this ACK says, or 0; on their way. */
+struct cc_arrival {
+	uint64_t arrived, trimmed, flight;
+};
+
 struct int_record; /* net/telemetry.h */
 
 struct cc_ops {
@@ -85,14 +103,20 @@ struct cc_ops {
 	bool ecn;                       /* packets are ECN-capable */
 	bool paces;                     /* sets `rate` or `gap` */
 	bool delays;                    /* reacts to cc_ack.rtt */
+	/* RoCE: needs selective repeat (roce_conf.recovery). Its window bounds what is on its way,
+	 * repeated packets, too, and not those that have come out of order or were trimmed. */
+	bool selective;
+	size_t state; /* bytes that the transport allocates, zeroed; see CC_LARGE_STATE() */
 	/* Required with `delays`: the round trip in ps that a large window aims at. Reads conf,
 	 * hops and switches. */
 	double (*target)(const struct cc *cc);
 	/* Optional. All members but cwnd, ssthresh, mss, line, conf, hops, switches and trip are
 	 * 0. */
 	void (*init)(struct cc *cc);
-	/* The next three are required over TCP, optional over RoCE. */
+	/* on_ack(), on_loss() and on_timeout() are required over TCP, optional over RoCE. */
 	void (*on_ack)(struct cc *cc, const struct cc_ack *ack);
+	/* In place of on_ack(), of a control with `selective`. */
+	void (*on_arrival)(struct cc *cc, const struct cc_ack *ack, const struct cc_arrival *news);
 	void (*on_loss)(struct cc *cc, sim_time now); /* TCP: third duplicate ACK; RoCE: NACK */
 	/* `nth`: timeouts since new data was acknowledged, from 1. `flight`: bytes in flight. */
 	void (*on_timeout)(struct cc *cc, unsigned nth, uint64_t flight, sim_time now);
@@ -120,6 +144,11 @@ extern const struct conf_table cc_table, roce_cc_table;
 
 /* The index of a control's parameters in the array that `table` fills. */
 unsigned cc_index(const struct conf_table *table, const struct cc_ops *ops);
+
+/* For transports. Calls cc_ops.init(), with room for cc_ops.state. */
+void cc_open(struct cc *cc, const struct cc_ops *ops);
+/* Frees what cc_ops.state asked for. */
+void cc_close(struct cc *cc, const struct cc_ops *ops);
 
 /* Grows the window: slow start up to ssthresh, then one mss per window. `growth`: as in cc_ack. */
 void cc_grow(struct cc *cc, uint64_t growth);

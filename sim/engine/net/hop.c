@@ -10,6 +10,8 @@
 #include "net/telemetry.h"
 #include "net/watch.h"
 
+#define TRIM_ROOM 2 /* for control packets, in limits of the queue, where switches trim */
+
 /* --- into a queue --- */
 
 static __attribute__((noinline)) void resize(struct network *net, uint32_t number, uint8_t bits)
@@ -106,6 +108,44 @@ static void drop(struct network *net, uint32_t number, const struct packet *pack
 	net->dropped++;
 }
 
+/* Whether a port has room for a packet, which queued_bytes includes. */
+static bool fits(struct network *net, uint32_t number, const struct packet *packet)
+{
+	const struct port *port = &net->ports[number];
+	uint64_t limit = port_class(net, port)->limit_bytes;
+
+	if (net->trim && packet_is_control(packet))
+		return port->queued_bytes / (1 + TRIM_ROOM) <= limit;
+	return port->queued_bytes <= limit &&
+	       (!net->shared || shared_takes(net, number, port->queued_bytes, packet->size));
+}
+
+static bool may_trim(const struct network *net, uint32_t number, const struct packet *packet)
+{
+	const struct protocol_ops *ops = net->protocols[packet->protocol].ops;
+
+	return number >= net->host_ports && packet->kind == PACKET_DATA &&
+	       !packet_is_control(packet) && ops->trims &&
+	       ops->trims(net->protocols[packet->protocol].self, packet);
+}
+
+/* Cuts a packet that the port has no room for, and which queued_bytes includes. */
+static void trim(struct network *net, uint32_t number, const struct packet *packet, uint8_t hop)
+{
+	struct port *port = &net->ports[number];
+	struct packet cut = *packet;
+
+	cut.size = TRIMMED_FRAME;
+	cut.payload = 0;
+	cut.flags = (uint8_t)((cut.flags & ~PACKET_ECT) | PACKET_URGENT);
+	port->queued_bytes -= packet->size - TRIMMED_FRAME;
+	net->trimmed++;
+	if (fits(net, number, &cut))
+		overtake(net, number, &cut, hop);
+	else
+		drop(net, number, &cut);
+}
+
 /* admit() of a switch with queues by class: where the port is not free, the packet waits in one. */
 static __attribute__((noinline)) enum admission
 admit_to_class(struct network *net, uint32_t number, const struct packet *packet, uint8_t hop)
@@ -154,9 +194,11 @@ static __attribute__((noinline)) enum admission admit(struct network *net, uint3
 	if (net->sched && number >= net->host_ports)
 		return admit_to_class(net, number, packet, hop);
 	port_advance_with(port, net->sim->now, packet->size);
-	if (port->queued_bytes > port_class(net, port)->limit_bytes ||
-	    (net->shared && !shared_takes(net, number, port->queued_bytes, packet->size))) {
-		drop(net, number, packet);
+	if (!fits(net, number, packet)) {
+		if (net->trim && may_trim(net, number, packet))
+			trim(net, number, packet, hop);
+		else
+			drop(net, number, packet);
 		return ADMISSION_OVER;
 	}
 	if (net->control_first && packet_is_control(packet) && port->sent < port->count) {

@@ -100,6 +100,12 @@ void network_control_first(struct network *net)
 		lossless_control_first(net);
 }
 
+void network_trim(struct network *net)
+{
+	SIM_BUG_ON(net->lossless || net->shared || !net->control_first);
+	net->trim = true;
+}
+
 static struct balance balance_of(const struct network *net, uint32_t sw, uint64_t step)
 {
 	const struct switch_node *node = &net->switch_nodes[sw];

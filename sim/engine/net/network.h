@@ -71,6 +71,14 @@ void network_release(struct network *net);
  * data, whose departures are set anew. That costs computation in proportion to the queue. */
 void network_control_first(struct network *net);
 
+/* Call it after network_control_first(), without PAUSE and shared buffers. A DATA packet for which
+ * a port of a switch has no room is then cut to TRIMMED_FRAME bytes, without payload, and goes on
+ * as a control packet, if its protocol lets it (protocol_ops.trims). Control packets have room for
+ * twice the limit beside it. As uet-htsim's compositequeue.cpp, but there a fair coin may cut the
+ * newest packet that waits in place of the one that comes, and data has the limit for itself.
+ * Headers go first, so senders whose windows hold still can fill a port with headers alone. */
+void network_trim(struct network *net);
+
 /* Call it when all links are there. Switches then choose the port of each DATA packet on its way
  * up: one with a shortest queue, of four levels that end at 1, 2 and 4 times `step` bytes; among
  * equals by chance. (uet-htsim's ecmp_ar. By exact lengths, flows that keep a switch busy would

@@ -84,6 +84,8 @@ struct packet {
 	uint8_t protocol; /* handles the packet at hosts and, for AGGREGATION, at switches */
 };
 
+#define TRIMMED_FRAME 64 /* bytes of a cut packet (uet-htsim; the smallest frame of Ethernet) */
+
 static_assert(sizeof(struct packet) == 48, "the packet grew: measure before you accept it");
 
 /* The part of the packet's fact in the digest besides `seq`. The fields are adjacent,

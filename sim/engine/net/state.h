@@ -76,6 +76,9 @@ struct protocol_ops {
 	/* Optional. The class of a packet (sched.h). Without it, that of the job that about() says.
 	 */
 	uint8_t (*class_of)(const void *self, const struct packet *packet);
+	/* Optional. Whether a switch that trims (network_trim()) may cut this DATA packet: its
+	 * receiver answers a packet without payload. Without it, none. */
+	bool (*trims)(const void *self, const struct packet *packet);
 	/* Optional, for runs that repeat themselves (repeat.h); set both or none. stream() returns
 	 * the stream that the packet's `seq` belongs to, or NULL. repeat() goes through the first
 	 * two unions of struct packet (`seq`, `value`). */
@@ -144,6 +147,7 @@ struct network {
 	struct outages *outages;     /* NULL = no link ever fails; owned */
 	struct int_begun *telemetry; /* by egress port; NULL = no packet collects any; owned */
 	bool control_first;          /* two classes of traffic, see network_control_first() */
+	bool trim;                   /* network_trim() */
 	bool nics_by_event;          /* no departure is deferred, see nic.h */
 	/* Longest time by which a departure is deferred: the longest latency of a host's link. */
 	sim_time nic_lag;
@@ -158,6 +162,7 @@ struct network {
 	/* Conservation: created = delivered + dropped + lost + absorbed + network_in_flight(). */
 	uint64_t created, delivered, dropped, lost, absorbed;
 	uint64_t hops;                 /* packets that have crossed a link */
+	uint64_t trimmed;              /* packets that switches have cut; they go on */
 	struct net_watch *watch;       /* NULL = no port is watched; owned */
 	struct net_onlooker *onlooker; /* NULL = none; not owned; see network_look_on() */
 	struct repeat *recorder;       /* NULL = no period is recorded (repeat.h); not owned */

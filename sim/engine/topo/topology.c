@@ -202,6 +202,8 @@ void topology_build(struct topology *topo, const struct topology_conf *conf, str
 		lossless_init(&topo->net);
 	if (conf->classes == CLASSES_CONTROL_FIRST)
 		network_control_first(&topo->net);
+	if (conf->switches.trim)
+		network_trim(&topo->net);
 	for (uint32_t s = 0; s < topo->net.switches && conf->switches.shared.size; s++)
 		shared_set(&topo->net, s, conf->switches.shared.size,
 			   (uint64_t)(conf->switches.shared.alpha * (double)ALPHA_ONE));

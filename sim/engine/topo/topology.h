@@ -86,6 +86,7 @@ struct switch_conf {
 	struct ecn_conf ecn;
 	struct pause_conf pause;
 	struct pause_answers answers;
+	bool trim;               /* network_trim() */
 	int ways;                /* enum switch_ways */
 	bytes ways_level;        /* see network_balance() */
 	const char *aggregation; /* which switches add gradients up: "all", "none" or a tier */
