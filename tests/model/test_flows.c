@@ -136,9 +136,10 @@ Test(flows, alone_is_ideal_over_every_transport)
 				  "{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 2,"
 				  " 'link': { 'rate': '1Gbps', 'delay': '10ns' },"
 				  " 'switch': { 'latency': '0s', 'pause': true },"
-				  " 'host': { 'latency': '0s' } },"
+				  " 'host': { 'latency': '0s' } }, 'roce': { 'recovery': '%s' },"
 				  " 'flows': [ { 'transport': '%s', 'size': '%uB',"
 				  " 'pairs': [[0, 1]] } ] }",
+				  transport_kind(t)->cc->selective ? "selective" : "go_back_n",
 				  transport_names[t], sizes[i]);
 			run_to(&run, END_ALL_DONE);
 			classes = flows_classes(run.s->flows, &class_count);
