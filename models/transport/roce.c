@@ -405,7 +405,8 @@ struct framing roce_framing(const struct roce *roce)
 	return (struct framing){ .payload = (uint32_t)roce->conf->mtu,
 				 .header = (uint32_t)roce->conf->header,
 				 .first_header = (uint32_t)roce->conf->write_header,
-				 .min_frame = TCP_MIN_FRAME };
+				 .min_frame = TCP_MIN_FRAME,
+				 .overtakes = roce->conf->spray };
 }
 
 sim_time roce_ideal(const struct roce *roce, uint32_t number, bytes size)

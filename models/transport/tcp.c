@@ -392,7 +392,8 @@ struct framing tcp_framing(const struct tcp *tcp)
 {
 	return (struct framing){ .payload = (uint32_t)tcp->conf->mss,
 				 .header = TCP_OVERHEAD,
-				 .min_frame = TCP_MIN_FRAME };
+				 .min_frame = TCP_MIN_FRAME,
+				 .overtakes = tcp->conf->spray || tcp->topo->net.balance };
 }
 
 static sim_time ideal_on(const struct tcp *tcp, uint32_t src, const struct route *route, bytes size)

@@ -8,6 +8,23 @@ static uint32_t frame_of(const struct framing *framing, uint64_t payload, bool f
 	return (uint32_t)(frame < framing->min_frame ? framing->min_frame : frame);
 }
 
+/* On several paths packet n need not wait for those before it, but behind the first link; nor need
+ * any wait for what packet 1 has beyond a full frame. So this is a bound, and no optimum. */
+static sim_time ideal_overtaking(const struct network *net, const uint32_t *ports, unsigned count,
+				 bytes size, const struct framing *framing)
+{
+	const struct link_class *link = port_class(net, &net->ports[ports[0]]);
+	uint64_t mss = framing->payload, before = (size - 1) / mss;
+	struct framing one_path = { framing->payload, framing->header, 0, framing->min_frame,
+				    false };
+	sim_time full = ideal_transfer(net, ports, count, before * mss, &one_path);
+	sim_time last =
+		before * link_transmission(link, frame_of(&one_path, mss, false)) +
+		ideal_packet(net, ports, count, frame_of(&one_path, size - before * mss, false));
+
+	return full > last ? full : last;
+}
+
 /* Packet 1 is the largest, packets 2..n-1 are full, packet n is the rest; servers 1..m are the
  * links. In a tandem of FIFO servers with all packets ready at time 0, the last departure is the
  * longest staircase through the (server, packet) grid. As the middle packets are equal and none is
@@ -23,6 +40,8 @@ sim_time ideal_transfer(const struct network *net, const uint32_t *ports, unsign
 	uint32_t last = packets > 1 ? frame_of(framing, size - (packets - 1) * mss, false) : first;
 	sim_time latency = 0, tail = 0, head = 0, middle = 0, best = 0;
 
+	if (framing->overtakes && packets > 1)
+		return ideal_overtaking(net, ports, count, size, framing);
 	for (unsigned i = 0; i < count; i++) {
 		const struct link_class *link = port_class(net, &net->ports[ports[i]]);
 

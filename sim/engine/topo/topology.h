@@ -368,12 +368,13 @@ struct framing {
 	uint32_t header;       /* bytes of a frame without its payload */
 	uint32_t first_header; /* further bytes of the first frame */
 	uint32_t min_frame;    /* smaller frames are padded to this */
+	bool overtakes;        /* packets take several paths, on which small ones may overtake */
 };
 
 /* The shortest possible time from the start to the arrival of the last byte, when `size` payload
  * bytes are sent back to back over an empty path. Includes transmission, store-and-forward,
  * propagation and pipelines. This is the exact optimum of a tandem of FIFO servers, so no
- * simulated transfer can be faster; slowdown = FCT / ideal >= 1. */
+ * simulated transfer can be faster; slowdown = FCT / ideal >= 1. With `overtakes` it is a bound. */
 sim_time ideal_transfer(const struct network *net, const uint32_t *ports, unsigned count,
 			bytes size, const struct framing *framing);
 
