@@ -1,6 +1,7 @@
 #include "net/sched.h"
 
 #include "base/mem.h"
+#include "base/ring.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +9,8 @@
 #define FULL_FRAME 1518
 
 struct queue {
-	struct packet *ring; /* 2^bits places; owned */
-	uint32_t head, count;
-	uint8_t bits;
+	struct packet *ring; /* owned */
+	uint64_t mask, first, end;
 	bytes size;
 	uint64_t deficit;
 };
@@ -134,7 +134,7 @@ uint64_t sched_queue(const struct network *net, uint32_t port, uint8_t class, ui
 	const struct port *p = &net->ports[port];
 	bool sent = lanes->sent == class;
 
-	return in_packets ? queue->count + (sent ? p->count - p->sent : 0)
+	return in_packets ? queue->end - queue->first + (sent ? p->count - p->sent : 0)
 			  : queue->size + (sent ? p->queued_bytes - size : 0);
 }
 
@@ -143,28 +143,15 @@ void sched_passes(struct network *net, uint32_t port, uint8_t class)
 	lanes_of(net, port)->sent = class;
 }
 
-static void grow(struct queue *queue)
-{
-	uint8_t bits = queue->ring ? queue->bits + 1 : 2;
-	struct packet *ring = xcalloc((size_t)1 << bits, sizeof(*ring));
-
-	for (uint32_t i = 0; i < queue->count; i++)
-		ring[i] = queue->ring[(queue->head + i) & ((1u << queue->bits) - 1)];
-	free(queue->ring);
-	queue->ring = ring;
-	queue->bits = bits;
-	queue->head = 0;
-}
-
 void sched_put(struct network *net, uint32_t port, const struct packet *packet, uint8_t class)
 {
 	struct lanes *lanes = lanes_of(net, port);
 	struct queue *queue = &lanes->queues[class];
 
-	if (!queue->ring || queue->count >> queue->bits)
-		grow(queue);
-	queue->ring[(queue->head + queue->count) & ((1u << queue->bits) - 1)] = *packet;
-	if (!queue->count++)
+	queue->ring = ring_reserve(queue->ring, &queue->mask, queue->first, queue->end,
+				   sizeof(*queue->ring));
+	queue->ring[queue->end & queue->mask] = *packet;
+	if (queue->end++ == queue->first)
 		lanes->turns[lanes->waits++] = class;
 	queue->size += packet->size;
 	lanes->count++;
@@ -204,7 +191,7 @@ static unsigned next_weighted(struct lanes *lanes, const uint64_t *quanta)
 		if (!lanes->begun)
 			queue->deficit += quanta[lanes->turns[0]];
 		lanes->begun = true;
-		if (queue->ring[queue->head].size <= queue->deficit)
+		if (queue->ring[queue->first & queue->mask].size <= queue->deficit)
 			break;
 		end_turn(lanes, 0, true);
 	}
@@ -217,16 +204,15 @@ struct packet sched_take(struct network *net, uint32_t port)
 	bool strict = net->sched->strict;
 	unsigned at = strict ? next_strict(lanes) : next_weighted(lanes, net->sched->quanta);
 	struct queue *queue = &lanes->queues[lanes->turns[at]];
-	struct packet packet = queue->ring[queue->head];
+	struct packet packet = queue->ring[queue->first++ & queue->mask];
 
 	lanes->sent = lanes->turns[at];
-	queue->head = (queue->head + 1) & ((1u << queue->bits) - 1);
 	queue->size -= packet.size;
 	queue->deficit -= strict ? 0 : packet.size;
 	lanes->count--;
 	lanes->size -= packet.size;
 	lanes->time -= link_transmission(port_class(net, &net->ports[port]), packet.size);
-	if (!--queue->count) {
+	if (queue->first == queue->end) {
 		queue->deficit = 0;
 		end_turn(lanes, at, false);
 	}
