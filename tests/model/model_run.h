@@ -112,6 +112,25 @@ static inline void run_to(struct run *run, enum end_reason end)
 		     end == END_VIOLATION ? 1 : 0);
 }
 
+/* How long the second of the run's three iterations took, in seconds. Frees the run, which has
+ * ended. */
+static inline double run_second_of_three(struct run *run)
+{
+	double time;
+
+	cr_assert_eq(jobs_report(run->s->jobs)->duration_count, 3);
+	time = jobs_report(run->s->jobs)->durations[1];
+	run_free(run);
+	return time;
+}
+
+/* Expects a time in seconds within a share of a closed form. */
+static inline void near(double t, double want, double within, const char *what)
+{
+	cr_expect_float_eq(t / want, 1, within, "%s: %.9f ms, closed form %.9f", what, t * 1e3,
+			   want * 1e3);
+}
+
 static inline void run_alarm(struct sim *sim, uint32_t entity, void *owner)
 {
 	(void)sim, (void)entity, (void)owner;

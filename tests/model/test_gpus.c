@@ -22,7 +22,6 @@ static const struct formula_machine inside = { 4, 2 * PS_PER_US, UINT64_C(400000
 static double iteration(const char *topology, const char *job)
 {
 	struct run run;
-	double t;
 
 	run_build(&run,
 		  "{ 'name': 't', %s, 'schemes': { 'switchml': { 'slots': 64 }, 'panama': { "
@@ -30,15 +29,7 @@ static double iteration(const char *topology, const char *job)
 		  "'iterations': 3, %s } ] }",
 		  topology, job);
 	run_to(&run, END_ALL_DONE);
-	cr_assert_eq(jobs_report(run.s->jobs)->duration_count, 3);
-	t = jobs_report(run.s->jobs)->durations[1];
-	run_free(&run);
-	return t;
-}
-
-static void near(double t, double want, double within, const char *what)
-{
-	cr_expect_float_eq(t / want, 1, within, "%s: %.9f ms, not %.9f", what, t * 1e3, want * 1e3);
+	return run_second_of_three(&run);
 }
 
 /* NVLS inside a machine: an all-reduce takes (n + 1) / n S / B and two latencies, a half S / B and

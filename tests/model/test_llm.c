@@ -27,20 +27,11 @@ static double step_of(const char *job, const char *model)
 {
 	char keys[256];
 	struct run run;
-	double t;
 
 	snprintf(keys, sizeof(keys), "'iterations': 3, %s", job);
 	build(&run, keys, model);
 	run_to(&run, END_ALL_DONE);
-	cr_assert_eq(jobs_report(run.s->jobs)->duration_count, 3);
-	t = jobs_report(run.s->jobs)->durations[1];
-	run_free(&run);
-	return t;
-}
-
-static void near(double t, double want, double within, const char *what)
-{
-	cr_expect_float_eq(t / want, 1, within, "%s: %.6f ms, not %.6f", what, t * 1e3, want * 1e3);
+	return run_second_of_three(&run);
 }
 
 /* Sums of parameters as published tables give them, and operations of a token: three times the

@@ -39,12 +39,6 @@ static double iteration(const char *topology, const char *job, const char *roles
 	return t;
 }
 
-static void near(double t, double want, double within, const char *what)
-{
-	cr_expect_float_eq(t / want, 1, within, "%s: %.6f ms, closed form %.6f", what, t * 1e3,
-			   want * 1e3);
-}
-
 #define PAIR(a, b)                                                                                 \
 	"'roles': [ { 'ranks': [0], 'nodes': [ " a " ] }, { 'ranks': [1], 'nodes': [ " b " ] } ]"
 
